@@ -1,0 +1,50 @@
+# Everything starts from a bare clone: Python >= 3.11 and make.
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+
+.PHONY: demo test coverage check format bench clean
+
+demo: $(VENV)/.installed
+	$(BIN)/franet demo
+
+test: $(VENV)/.test
+	$(BIN)/python -m pytest
+
+# Lines of the compiled kernels are seen by coverage only when they run as Python.
+coverage: $(VENV)/.test
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest
+	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest -m kernels tests
+	$(BIN)/coverage combine
+	$(BIN)/coverage report --fail-under=95
+
+check: $(VENV)/.check
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.check
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.installed
+	$(BIN)/python benchmarks/speed.py
+
+clean:
+	rm -rf $(VENV) build dist .coverage* htmlcov
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	touch $@
+
+$(VENV)/.test: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	touch $@
+
+$(VENV)/.check: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[check]'
+	touch $@

@@ -1,0 +1,8 @@
+"""Run the command line by ``python -m franet``."""
+
+from __future__ import annotations
+
+from franet.cli import main
+
+if __name__ == "__main__":
+    main(prog_name="franet")

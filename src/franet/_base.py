@@ -1,0 +1,66 @@
+"""What every ranker shares: scores, ranks, and the features it keeps."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
+
+from franet._validation import number_to_select
+from franet.ranking import rank_scores
+
+__all__ = ["FeatureRanker"]
+
+
+class FeatureRanker(SelectorMixin, BaseEstimator):
+    """A base for rankers of features.
+
+    A ranker computes ``scores_`` in `fit` and calls `_set_scores`; selecting,
+    names and pandas/polars output come from scikit-learn's ``SelectorMixin``.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_features_to_select": [
+            None,
+            Interval(Integral, 1, None, closed="left"),
+            Interval(Real, 0, 1, closed="neither"),
+        ],
+    }
+
+    n_features_to_select: int | float | None
+    n_features_in_: int
+
+    def _set_scores(
+        self,
+        scores: NDArray[np.float64],
+        last: NDArray[np.bool_] | None = None,
+        second: NDArray[np.float64] | None = None,
+    ) -> None:
+        self.scores_ = scores
+        self.ranking_ = rank_scores(scores, last, second)
+        self.n_features_ = number_to_select(
+            self.n_features_to_select, self.n_features_in_
+        )
+        self.support_ = self.ranking_ <= self.n_features_
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """The scores, under scikit-learn's name."""
+        check_is_fitted(self)
+        return self.scores_
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        return self.support_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = False
+        return tags

@@ -1,0 +1,45 @@
+"""Centralities: one number for each node of a graph, larger is more central.
+
+A centrality is a function of a :class:`Graph`. PageRank alone has a certified search
+(:mod:`franet.search`); every other one is evaluated on each candidate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from franet.centrality._graph import Graph
+from franet.centrality.degree import degree
+from franet.centrality.eigenvector import eigenvector
+from franet.centrality.paths import MAX_NODES, closeness, harmonic
+from franet.exceptions import DataError
+
+__all__ = ["CENTRALITIES", "MAX_NODES", "Graph", "from_function"]
+
+Centrality = Callable[[Graph], NDArray[np.float64]]
+
+CENTRALITIES: dict[str, Centrality] = {
+    "closeness": closeness,
+    "degree": degree,
+    "eigenvector": eigenvector,
+    "harmonic": harmonic,
+}
+
+
+def from_function(function: Callable[[Any], Any]) -> Centrality:
+    """Make a centrality of a user's function of the sparse adjacency matrix."""
+
+    def centrality(graph: Graph) -> NDArray[np.float64]:
+        scores = np.asarray(function(graph.matrix()), dtype=np.float64)
+        if scores.shape != (graph.n,) or not np.isfinite(scores).all():
+            raise DataError(
+                f"The centrality function must return {graph.n} finite numbers, got an "
+                f"array of shape {scores.shape}."
+            )
+        return scores
+
+    return centrality

@@ -1,0 +1,136 @@
+"""PageRank on graphs that are streamed, several at once.
+
+The same mathematics as :func:`franet.engine.graph_kernels.pagerank`, for graphs too
+dense to be stored: one pass over the tiles serves a product of every graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from franet.engine.graph_kernels import rqh_interval
+
+__all__ = ["Solution", "solve_together"]
+
+Product = Callable[[list[int], NDArray[np.float64]], NDArray[np.float64]]
+
+
+@dataclass
+class Solution:
+    """What is known of the PageRank of one graph.
+
+    Attributes
+    ----------
+    scores : ndarray or None
+        The scores; None if the graph was discarded.
+    low, high : float
+        Bounds on RQH.
+    error : float
+        Bound on the relative error of the scores.
+    """
+
+    scores: NDArray[np.float64] | None
+    low: float
+    high: float
+    error: float
+
+
+class _Iteration:
+    """Conjugate gradients on one graph, one product at a time."""
+
+    def __init__(self, d: NDArray[np.float64], damping: float) -> None:
+        self.d = d
+        self.damping = damping
+        self.base = (1.0 - damping) / len(d)
+        self.root = np.divide(1.0, np.sqrt(d), out=np.zeros_like(d), where=d > 0.0)
+        self.y = (self.base + damping * d / d.sum()) * self.root
+        self.residual: NDArray[np.float64] | None = None
+        self.best_error = np.inf
+        self.idle = 0
+
+    def request(self) -> NDArray[np.float64]:
+        """Return the vector whose product with the graph is needed next."""
+        vector = self.y if self.residual is None else self.direction
+        return vector * self.root
+
+    def receive(self, product: NDArray[np.float64]) -> None:
+        """Take the product and make one step."""
+        product = self.damping * self.root * product
+        if self.residual is None:
+            self.residual = self.base * self.root + product - self.y
+            self.direction = self.residual.copy()
+            self.square = float((self.residual**2).sum())
+            return
+        image = self.direction - product
+        step = self.square / float((self.direction * image).sum())
+        self.y += step * self.direction
+        self.residual -= step * image
+        square = float((self.residual**2).sum())
+        self.direction = self.residual + (square / self.square) * self.direction
+        self.square = square
+
+    def state(self, rtol: float) -> tuple[Solution, bool]:
+        """Return what is known, and whether it will not get better."""
+        assert self.residual is not None
+        z = self.y * self.root
+        ε = float(np.abs(self.residual * self.root).max()) / (1.0 - self.damping)
+        ε += 1e-15 * float(z.max())
+        self.idle = 0 if ε < 0.9 * self.best_error else self.idle + 1
+        self.best_error = min(ε, self.best_error)
+        low, high = rqh_interval(z, self.d, ε, self.base)
+        connected = self.d > 0.0
+        scores = np.where(connected, self.d * z, self.base)
+        error = ε / float(z.min(where=connected, initial=np.inf))
+        done = error <= rtol or self.idle >= 12 or self.square == 0.0
+        return Solution(scores, float(low), float(high), error), done
+
+
+def solve_together(
+    graphs: list[int],
+    degrees: Callable[[int], NDArray[np.float64]],
+    product: Product,
+    damping: float,
+    best: float,
+    rtol: float,
+) -> dict[int, Solution]:
+    """Solve PageRank on several graphs, or prove that their RQH is below the best.
+
+    Parameters
+    ----------
+    graphs : list of int
+        The graphs.
+    degrees : callable
+        Gives the weighted degrees of a graph.
+    product : callable
+        Gives the products of some graphs, each with a column of a matrix.
+    damping : float
+        The damping factor.
+    best : float
+        A graph whose RQH is provably smaller is discarded. Raised to what the
+        graphs of this call prove for themselves.
+    rtol : float
+        Bound on the relative error of the scores.
+    """
+    work = {i: _Iteration(degrees(i), damping) for i in graphs}
+    solutions: dict[int, Solution] = {}
+    while work:
+        active = sorted(work)
+        requests = np.column_stack([work[i].request() for i in active])
+        products = product(active, np.ascontiguousarray(requests))
+        states = {}
+        for column, i in enumerate(active):
+            work[i].receive(products[:, column])
+            states[i] = work[i].state(rtol)
+        best = max(best, *(state.low for state, _ in states.values()))
+        for i, (state, done) in states.items():
+            if state.high < best:
+                state.scores = None
+            elif not done:
+                continue
+            solutions[i] = state
+            del work[i]
+    return solutions

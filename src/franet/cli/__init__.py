@@ -1,0 +1,32 @@
+"""The command line: ``franet rank`` for files, ``franet demo`` for a first look.
+
+Nothing heavy is imported before a command runs, so that help comes at once.
+"""
+
+from __future__ import annotations
+
+import click
+
+from franet import __version__
+from franet.cli._group import Group
+from franet.cli.demo import demo
+from franet.cli.rank import rank
+
+__all__ = ["main"]
+
+
+@click.group(
+    cls=Group,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 88},
+)
+@click.version_option(__version__, prog_name="franet")
+@click.pass_context
+def main(ctx: click.Context) -> None:
+    """Rank the features of unlabelled data by attribute networks (FRANe)."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+main.add_command(rank)
+main.add_command(demo)

@@ -1,0 +1,141 @@
+"""The ranking itself: a plain dict, from which JSON, table and file are made."""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from franet._progress import Listener, listening
+from franet.cli._words import as_options, name_column
+from franet.exceptions import DataError, UsageError
+
+__all__ = ["rank_table"]
+
+_DEFAULT_TOP = 16
+
+
+def rank_table(
+    X: Any,
+    names: Sequence[str] | None,
+    parameters: Mapping[str, Any],
+    *,
+    top: int | None = None,
+    listener: Listener | None = None,
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Rank the columns of a table.
+
+    Parameters
+    ----------
+    X : array of shape (n_examples, n_features)
+        The table.
+    names : sequence of str or None
+        The names of its features.
+    parameters : mapping
+        The parameters of the estimator, without the number of features.
+    top : int, optional
+        How many features to show and select; 16, or all if there are fewer.
+    listener : callable, optional
+        Called as ``listener(stage, done, total)`` during the work.
+
+    Returns
+    -------
+    summary : dict
+        What is shown, fit for JSON.
+    columns : dict
+        The full ranking, best first, as columns.
+    """
+    import numpy as np
+
+    n = X.shape[1]
+    if top is not None and top > n:
+        raise UsageError(
+            f"--top {top}: the table has {n} features; ask for at most {n}"
+        )
+    top = min(_DEFAULT_TOP, n) if top is None else top
+    parameters = {"n_features_to_select": top, **parameters}
+    start = time.perf_counter()
+    ranker, messages = _fit(X, names, parameters, listener)
+    seconds = time.perf_counter() - start
+    order = np.argsort(ranker.ranking_, kind="stable")
+    labels = [f"x{j}" for j in range(n)] if names is None else list(names)
+    given = parameters.get("similarity") == "precomputed"
+    summary = {
+        "format": "franet-ranking",
+        "version": 1,
+        "features": _features(ranker, order[:top], labels),
+        "n_features": n,
+        "n_examples": None if given else X.shape[0],
+        "threshold": _number(ranker.threshold_),
+        "quality": _winning_quality(ranker),
+        "n_edges": int(ranker.network_.n_edges),
+        "n_isolated": int(ranker.n_isolated_),
+        "n_constant": int(np.sum(ranker.constant_)),
+        "warnings": messages,
+        "parameters": parameters,
+        "seconds": round(seconds, 6),
+    }
+    columns = {
+        "rank": np.arange(1, n + 1),
+        "feature": [labels[j] for j in order],
+        "index": order,
+        "score": ranker.scores_[order],
+        "selected": np.arange(n) < top,
+    }
+    return summary, columns
+
+
+def _fit(
+    X: Any,
+    names: Sequence[str] | None,
+    parameters: Mapping[str, Any],
+    listener: Listener | None,
+) -> tuple[Any, list[str]]:
+    """Return the fitted ranker and what it warned of."""
+    from franet import FRANe
+
+    with warnings.catch_warnings(record=True) as caught, listening(listener):
+        warnings.simplefilter("always")
+        try:
+            ranker = FRANe(**parameters).fit(X)
+        except (DataError, UsageError) as err:
+            message = as_options(name_column(str(err), names))
+            raise type(err)(message) from err
+    messages = [
+        as_options(str(warning.message))
+        for warning in caught
+        if issubclass(warning.category, UserWarning | RuntimeWarning)
+    ]
+    if ranker.network_.truncated_:
+        messages.append(
+            f"The network has {ranker.network_.n_edges} edges; only the strongest of "
+            "each feature are kept to find redundant features."
+        )
+    return ranker, list(dict.fromkeys(messages))
+
+
+def _features(ranker: Any, order: Any, labels: list[str]) -> list[dict[str, Any]]:
+    partner, weight = ranker.network_.redundant_with()
+    return [
+        {
+            "rank": rank,
+            "name": labels[j],
+            "index": int(j),
+            "score": _number(ranker.scores_[j]),
+            "redundant_with": labels[partner[j]] if partner[j] >= 0 else None,
+            "similarity": _number(weight[j]),
+        }
+        for rank, j in enumerate(order, start=1)
+    ]
+
+
+def _winning_quality(ranker: Any) -> float | None:
+    if ranker.winner_ is None:
+        return None
+    return _number(ranker.quality_[ranker.winner_])
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if math.isfinite(value) else None

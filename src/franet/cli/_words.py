@@ -1,0 +1,63 @@
+"""Words for the screen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+__all__ = ["as_options", "clean", "name_column", "one_line"]
+
+_PARAMETER = re.compile(
+    r"\b(centrality|missing|quality|similarity|thresholds|tie_break|variant)="
+    r"'([a-z-]+)'"
+)
+_COLUMN = re.compile(r"^Column (\d+)\b")
+
+
+def clean(text: str) -> str:
+    r"""Replace what a terminal would take for a command or a new line.
+
+    Examples
+    --------
+    >>> clean("a\nb")
+    'a\\nb'
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode() for c in text
+    )
+
+
+def one_line(text: str) -> str:
+    """Return the text as one line that is safe to print."""
+    return clean(" ".join(text.splitlines()))
+
+
+def as_options(message: str) -> str:
+    """Write the parameters that a message names as options of the command line.
+
+    Examples
+    --------
+    >>> as_options("Set tie_break='denser'.")
+    'Set --tie-break denser.'
+    """
+
+    def option(match: re.Match[str]) -> str:
+        return f"--{match[1].replace('_', '-')} {match[2]}"
+
+    return _PARAMETER.sub(option, message)
+
+
+def name_column(message: str, names: Sequence[str] | None) -> str:
+    """Add the name of the column that a message starts with.
+
+    Examples
+    --------
+    >>> name_column("Column 1 holds NaN", ["a", "b"])
+    "Column 'b' (1) holds NaN"
+    """
+    match = _COLUMN.match(message)
+    if match is None or names is None or int(match[1]) >= len(names):
+        return message
+    return f"Column {names[int(match[1])]!r} ({match[1]}){message[match.end() :]}"

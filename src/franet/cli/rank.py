@@ -1,0 +1,118 @@
+"""``franet rank``: rank the features of a file."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+from franet.cli._options import ranking_options, reading_options
+from franet.exceptions import UsageError
+
+__all__ = ["rank"]
+
+
+@click.command(short_help="Rank the features of a file.")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--top",
+    type=click.IntRange(min=1),
+    help="How many features to show and select.  [default: 16]",
+)
+@click.option(
+    "--output",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Write the full ranking to this .csv, .tsv, .json or .parquet file.",
+)
+@click.option("--force", is_flag=True, help="Replace the output file if it exists.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option("--quiet", is_flag=True, help="No table, no progress, no warnings.")
+@reading_options
+@ranking_options
+def rank(
+    file: Path,
+    top: int | None,
+    output: Path | None,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+    **options: Any,
+) -> None:
+    """Rank the features of FILE, best first, without any labels.
+
+    FILE is a table with examples in rows and features in columns: csv, tsv, txt,
+    mtx, libsvm or arff (also gzipped), parquet, feather, npy, npz, mat or h5ad.
+    """
+    if output is not None:
+        _check_output(file, output, force)
+    reading, parameters = _split(options)
+
+    from franet.cli._job import rank_table
+    from franet.cli._screen import ProgressBar, show, warn
+    from franet.io import read_table, write_table
+
+    table = read_table(file, **reading)
+    with ProgressBar(hidden=quiet) as bar:
+        summary, columns = rank_table(
+            table.X, table.names, parameters, top=top, listener=bar
+        )
+    if table.dropped:
+        summary["warnings"].insert(0, _left_out(table.dropped))
+    if output is not None:
+        write_table(columns, output, force=force)
+    if not quiet:
+        warn(summary["warnings"])
+    if as_json:
+        click.echo(json.dumps(summary, indent=1, allow_nan=False))
+    elif not quiet:
+        show(summary)
+        if output is not None:
+            click.echo(f"All {len(columns['rank']):,} features: {output}")
+
+
+def _check_output(file: Path, output: Path, force: bool) -> None:
+    """Raise before any work where the ranking could not be written after it."""
+    from franet.io import check_target
+    from franet.io._write import output_format
+
+    output_format(output)
+    if output.exists() and file.exists() and os.path.samefile(file, output):
+        raise UsageError("--output is the file to read; name another file")
+    check_target(output, force=force)
+
+
+def _split(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the arguments of the reader, and the parameters of the estimator."""
+    reading = {
+        name: options.pop(name)
+        for name in (
+            "format",
+            "transpose",
+            "header",
+            "index",
+            "variable",
+            "feature_names",
+            "drop_non_numeric",
+        )
+    }
+    for name in ("header", "index"):
+        if reading[name] is None:
+            reading[name] = "auto"
+    parameters = {
+        **options,
+        "weighted": not options["unweighted"],
+        "random_state": options["seed"],
+    }
+    del parameters["unweighted"], parameters["seed"]
+    return reading, parameters
+
+
+def _left_out(names: list[str]) -> str:
+    from franet.io._table import few
+
+    count = "1 column" if len(names) == 1 else f"{len(names)} columns"
+    return f"Left out {count} without numbers: {few(names)}."

@@ -1,0 +1,1 @@
+"""The exact engine: similarity tiles, reductions over them, kernels."""

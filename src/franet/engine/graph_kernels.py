@@ -1,0 +1,208 @@
+"""Kernels over the kept edges: graphs for many thresholds in one structure.
+
+The edges of all kept graphs lie in one CSR structure, each row sorted by the graph
+in which an edge first occurs. Graph ``i`` is the first ``end[j] - indptr[j]`` entries
+of each row ``j``, where ``end = ends[i]``. Rows are summed in their order, so that a
+result does not depend on the number of threads.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from franet.engine._jit import kernel
+
+__all__ = ["degree_bound", "fill_rows", "pagerank", "product", "rqh_interval"]
+
+SOLVED = 0
+DISCARDED = 1
+STALLED = 2
+
+
+@kernel
+def fill_rows(js, ks, ws, order, *, cursor, columns, weights):
+    """Write each edge to the rows of both its features, in the given order."""
+    for p in order:
+        j, k, w = js[p], ks[p], ws[p]
+        columns[cursor[j]] = k
+        weights[cursor[j]] = w
+        cursor[j] += 1
+        columns[cursor[k]] = j
+        weights[cursor[k]] = w
+        cursor[k] += 1
+
+
+@kernel
+def product(start, end, columns, weights, weighted, x, y):
+    """Write ``y = W x``."""
+    for j in range(start.size):
+        s = 0.0
+        if weighted:
+            for p in range(start[j], end[j]):
+                s += weights[p] * x[columns[p]]
+        else:
+            for p in range(start[j], end[j]):
+                s += x[columns[p]]
+        y[j] = s
+
+
+@kernel
+def _dot(x, y):
+    # Not BLAS: its sum depends on the number of threads.
+    s = 0.0
+    for j in range(x.size):
+        s += x[j] * y[j]
+    return s
+
+
+@kernel
+def rqh_interval(z, d, ε, base):
+    """Return bounds on RQH from bounds ``|z* − z| ≤ ε``; ``r = d z``.
+
+    Isolated nodes (``d = 0``) have the score `base`, which is also the smallest
+    score that a node can have.
+    """
+    n = z.size
+    hi1 = hi2 = lo1h = lo2h = -np.inf
+    lo1 = lo2 = hi1l = hi2l = np.inf
+    for j in range(n):
+        if d[j] > 0.0:
+            up = d[j] * (z[j] + ε)
+            low = max(d[j] * (z[j] - ε), base)
+        else:
+            up = low = base
+        if up > hi1:
+            hi2, hi1 = hi1, up
+        elif up > hi2:
+            hi2 = up
+        if low > lo1h:
+            lo2h, lo1h = lo1h, low
+        elif low > lo2h:
+            lo2h = low
+        if low < lo1:
+            lo2, lo1 = lo1, low
+        elif low < lo2:
+            lo2 = low
+        if up < hi1l:
+            hi2l, hi1l = hi1l, up
+        elif up < hi2l:
+            hi2l = up
+    if n <= 2:
+        return lo1h / hi1l, hi1 / lo1
+    return lo2h / hi2l, hi2 / lo2
+
+
+@kernel
+def degree_bound(d, δ):
+    """Return an upper bound on RQH that needs no product, only the degrees.
+
+    With ``z = r / d`` averaged over neighbours, ``1/(n d_max) ≤ z ≤ 1/(n d_min)``,
+    hence ``(1−δ) + δ d_j/d_max ≤ n r_j ≤ (1−δ) + δ d_j/d_min``.
+    """
+    d_min = np.inf
+    d_max = 0.0
+    for j in range(d.size):
+        if d[j] > 0.0:
+            d_min = min(d_min, d[j])
+        d_max = max(d_max, d[j])
+    if d_max == 0.0:
+        return 1.0
+    big1 = big2 = -np.inf
+    small1 = small2 = np.inf
+    for j in range(d.size):
+        if d[j] > big1:
+            big2, big1 = big1, d[j]
+        elif d[j] > big2:
+            big2 = d[j]
+        if d[j] < small1:
+            small2, small1 = small1, d[j]
+        elif d[j] < small2:
+            small2 = d[j]
+    if d.size <= 2:
+        big2, small2 = big1, small1
+    bound = ((1.0 - δ) + δ * big2 / d_min) / ((1.0 - δ) + δ * small2 / d_max)
+    return bound * (1.0 + 1e-12)
+
+
+@kernel
+def pagerank(
+    start, end, columns, weights, weighted, d, δ, best, rtol, max_rounds, *, z, work
+):
+    """Solve PageRank on one graph by conjugate gradients.
+
+    With ``y = D^½ z`` the equation ``r = δ W D⁻¹ r + (1−δ)/n`` is the positive
+    definite system ``(I − δ D^-½ W D^-½) y = (1−δ)/n D^-½ 1``. For the residual
+    ``ρ`` of any ``y``, ``|z* − z| ≤ max|ρ d^-½| / (1−δ)``. The work ends when that
+    bound is below ``rtol`` of every ``z`` (solved), when it proves that RQH is below
+    `best` (discarded), or when rounding stops it from shrinking (stalled).
+
+    Returns the status, the bound on ``|z* − z|`` and the bounds on RQH. `d` are the
+    degrees, `z` is the output; `work` has five rows of length n.
+    """
+    n = start.size
+    base = (1.0 - δ) / n
+    root, y, ρ, p, q = work[0], work[1], work[2], work[3], work[4]
+    volume = d.sum()
+    for j in range(n):
+        root[j] = 1.0 / np.sqrt(d[j]) if d[j] > 0.0 else 0.0
+        # Start where a fast-mixing graph ends: the score is base + δ d / volume.
+        y[j] = (base + δ * d[j] / volume) * root[j] if volume > 0.0 else 0.0
+        p[j] = y[j] * root[j]
+    product(start, end, columns, weights, weighted, p, y=q)
+    for j in range(n):
+        ρ[j] = root[j] * (base + δ * q[j]) - y[j]
+        p[j] = ρ[j]
+    ρρ = _dot(ρ, ρ)
+    smallest_bound = np.inf
+    since = 0
+    low, high = 0.0, np.inf
+    status = STALLED
+    ε = np.inf
+    for _ in range(max_rounds):
+        ε = z_max = 0.0
+        z_min = np.inf
+        for j in range(n):
+            if d[j] > 0.0:
+                z[j] = y[j] * root[j]
+                z_min = min(z_min, z[j])
+                z_max = max(z_max, z[j])
+                ε = max(ε, abs(ρ[j] * root[j]))
+            else:
+                z[j] = 0.0
+        ε /= 1.0 - δ
+        # The recurrence loses sight of the true residual at rounding level.
+        ε += 1e-15 * z_max
+        low, high = rqh_interval(z, d, ε, base)
+        if high < best:
+            status = DISCARDED
+            break
+        if ε <= rtol * z_min:
+            status = SOLVED
+            break
+        if ε < 0.9 * smallest_bound:
+            smallest_bound = ε
+            since = 0
+        else:
+            since += 1
+            if since >= 12:
+                break
+        for j in range(n):
+            q[j] = p[j] * root[j]
+        product(start, end, columns, weights, weighted, q, y=z)
+        for j in range(n):
+            q[j] = p[j] - δ * root[j] * z[j]
+        pq = _dot(p, q)
+        if not pq > 0.0:
+            break
+        α = ρρ / pq
+        for j in range(n):
+            y[j] += α * p[j]
+            ρ[j] -= α * q[j]
+        new = _dot(ρ, ρ)
+        β = new / ρρ
+        ρρ = new
+        for j in range(n):
+            p[j] = ρ[j] + β * p[j]
+    for j in range(n):
+        z[j] = y[j] * root[j]
+    return status, ε, low, high

@@ -1,0 +1,135 @@
+"""The graphs of all kept thresholds in one sparse structure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from franet.engine import graph_kernels
+from franet.engine._numpy import BinTable, Measure, Pairs
+
+__all__ = ["KeptGraphs", "adjacency"]
+
+
+def adjacency(pairs: Pairs, weights: NDArray[np.float64], n: int) -> sparse.csr_array:
+    """Return the symmetric sparse matrix of some pairs, columns sorted."""
+    j = np.concatenate([pairs.j, pairs.k])
+    k = np.concatenate([pairs.k, pairs.j])
+    matrix = sparse.coo_array((np.concatenate([weights, weights]), (j, k)), (n, n))
+    matrix = matrix.tocsr()
+    matrix.sort_indices()
+    return matrix
+
+
+class KeptGraphs:
+    """The graphs of several thresholds; graph ``i`` holds the edges of ``i - 1``.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        The edges of the densest graph.
+    edges : ndarray
+        For each graph the largest dissimilarity of an edge, ascending.
+    measure : Measure
+        Turns dissimilarities into weights.
+    n : int
+        Number of features.
+    """
+
+    def __init__(
+        self, pairs: Pairs, edges: NDArray[np.float64], measure: Measure, n: int
+    ) -> None:
+        self.n = n
+        self.n_graphs = len(edges)
+        self.weighted = measure.weighted
+        bins = BinTable(edges).find(pairs.d).astype(np.int64)
+        order = np.argsort(bins.astype(np.int16), kind="stable")
+        weights = measure.weights(pairs.d)
+        # Graph and feature of each edge's two ends, as one number.
+        ends = bins * n + pairs.j, bins * n + pairs.k
+        count = self._per_graph(*ends)
+        # Weighted degrees, one row for each graph.
+        self.degrees = self._per_graph(*ends, weights)
+        self.start = np.zeros(n, np.int64)
+        np.cumsum(count[-1, :-1], out=self.start[1:])
+        # Where each row ends in each graph.
+        self.end = count + self.start
+        self.columns = np.empty(2 * len(pairs.j), np.int32)
+        self.weights = np.empty(2 * len(pairs.j))
+        graph_kernels.fill_rows(
+            pairs.j,
+            pairs.k,
+            weights,
+            order,
+            cursor=self.start.copy(),
+            columns=self.columns,
+            weights=self.weights,
+        )
+
+    def _per_graph(self, j: Any, k: Any, weights: Any = None) -> NDArray[Any]:
+        """Return what the edges add up to for each feature, in each graph."""
+        size = self.n_graphs * self.n
+        total = np.bincount(j, weights, size) + np.bincount(k, weights, size)
+        total = total.reshape(self.n_graphs, self.n)
+        return np.cumsum(total, axis=0, out=total)
+
+    def n_edges(self) -> NDArray[np.int64]:
+        """Return the number of ordered pairs with an edge in each graph."""
+        return np.asarray(self.end.sum(axis=1) - self.start.sum())
+
+    def product(self, i: int, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the product of graph `i` with a vector."""
+        y = np.empty(self.n)
+        graph_kernels.product(
+            self.start, self.end[i], self.columns, self.weights, self.weighted, x, y=y
+        )
+        return y
+
+    def pagerank(
+        self, i: int, damping: float, best: float, rtol: float
+    ) -> tuple[int, float, float, float, NDArray[np.float64]]:
+        """Solve PageRank on graph `i`, or prove that its RQH is below `best`.
+
+        Returns
+        -------
+        status : int
+            One of the states of the kernel.
+        low, high : float
+            Bounds on RQH.
+        error : float
+            Bound on the relative error of the scores.
+        scores : ndarray
+            The scores; of use only if the state is not "discarded".
+        """
+        d, z = self.degrees[i], np.empty(self.n)
+        status, ε, low, high = graph_kernels.pagerank(
+            self.start,
+            self.end[i],
+            self.columns,
+            self.weights,
+            self.weighted,
+            d,
+            damping,
+            best,
+            rtol,
+            1000,
+            z=z,
+            work=np.empty((5, self.n)),
+        )
+        connected = d > 0.0
+        scores = np.where(connected, d * z, (1.0 - damping) / self.n)
+        smallest = z.min(where=connected, initial=np.inf)
+        return status, low, high, float(ε / smallest), scores
+
+    def matrix(self, i: int) -> sparse.csr_array:
+        """Return graph `i` as a sparse matrix, columns sorted."""
+        length = self.end[i] - self.start
+        indptr = np.concatenate([[0], np.cumsum(length)])
+        at = np.repeat(self.start - indptr[:-1], length) + np.arange(indptr[-1])
+        weights: Any = self.weights[at]
+        matrix = sparse.csr_array((weights, self.columns[at], indptr), (self.n, self.n))
+        matrix.sort_indices()
+        return matrix

@@ -1,0 +1,130 @@
+"""Reading tables of numbers from files, and writing results.
+
+Libraries are loaded only when a file needs them: importing this module is cheap.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from franet.exceptions import UsageError
+from franet.io._registry import FORMATS, find_format
+from franet.io._source import check_readable
+from franet.io._table import Options, Table, finish
+from franet.io._write import atomic_write, check_target, write_table
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+__all__ = ["Table", "atomic_write", "check_target", "read_table", "write_table"]
+
+Auto = bool | Literal["auto"]
+
+
+def read_table(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    transpose: bool = False,
+    header: Auto = "auto",
+    index: Auto = "auto",
+    drop_non_numeric: bool = False,
+    variable: str | None = None,
+    feature_names: str | os.PathLike[str] | Sequence[str] | None = None,
+    dtype: DTypeLike | None = None,
+) -> Table:
+    """Read a table of numbers, with the names of its features, from a file.
+
+    Parameters
+    ----------
+    path : path-like
+        The file. Its ending says what it is: csv, tsv, txt, mtx, libsvm and arff
+        (also gzipped), parquet, feather, npy, npz, mat (all versions), h5ad.
+    format : str, optional
+        The format, where the ending does not say it.
+    transpose : bool, default=False
+        Whether the file has features in rows and examples in columns. The labels of
+        the rows are then the names of the features.
+    header : bool or "auto", default="auto"
+        Whether the first line of a text file holds names. By default it does where
+        it has a field that is not a number, or counts its columns (0, 1, 2, …).
+    index : bool or "auto", default="auto"
+        Whether the first column holds the labels of the rows. By default it does
+        where its name is empty, where the header is one field short, or where it
+        holds distinct words and all other columns hold numbers.
+    drop_non_numeric : bool, default=False
+        Leave out columns that are not numeric; by default they are an error.
+    variable : str, optional
+        Which array of a npz or mat file, or which layer of a h5ad file.
+    feature_names : path-like or sequence of str, optional
+        The names of the features, or a file with one name a line (of a line with
+        tabs, the first field counts, as in the `features.tsv` of 10x Genomics).
+    dtype : dtype, optional
+        The type of the numbers; by default as in the file, float64 for text.
+
+    Returns
+    -------
+    Table
+        The numbers, the names and the columns that were left out. Blank cells, `NA`
+        and `NaN` of text files are NaN.
+
+    Raises
+    ------
+    DataError
+        Where the file cannot be used; the message names the file and the remedy.
+    UsageError
+        Where an option does not fit the file.
+    MissingExtraError
+        Where the format needs a library that is not installed.
+
+    Examples
+    --------
+    >>> from franet.io import read_table
+    >>> table = read_table("genes.csv.gz", transpose=True)  # doctest: +SKIP
+    >>> table.X.shape, table.names[:2]  # doctest: +SKIP
+    ((62, 2000), ['Hsa.3004', 'Hsa.13491'])
+    """
+    path = Path(path)
+    check_readable(path)
+    name = find_format(path, format)
+    options = Options(name, transpose, header, index, drop_non_numeric, variable)
+    _check_options(options)
+    names = _given_names(feature_names)
+    module = import_module(f"franet.io.{FORMATS[name].module}")
+    raw = module.read(path, options)
+    X, found = finish(path, raw, options, names)
+    if dtype is not None:
+        X = X.astype(dtype, copy=False)
+    return Table(X, found, list(raw.dropped), path)
+
+
+def _check_options(options: Options) -> None:
+    for option in ("header", "index"):
+        if getattr(options, option) not in (True, False, "auto"):
+            raise UsageError(f"{option} is True, False or 'auto'")
+    given = {
+        "header": options.header != "auto",
+        "index": options.index != "auto",
+        "variable": options.variable is not None,
+    }
+    for option, is_given in given.items():
+        if is_given and option not in FORMATS[options.format].takes:
+            takers = [name for name, kind in FORMATS.items() if option in kind.takes]
+            raise UsageError(
+                f"--{option} ({option}=) means nothing for {options.format} files, "
+                f"only for {', '.join(takers)}; leave it out"
+            )
+
+
+def _given_names(given: Any) -> list[str] | None:
+    if given is None:
+        return None
+    if isinstance(given, str | os.PathLike):
+        from franet.io._names import read_names
+
+        return read_names(Path(given))
+    return [str(name) for name in given]

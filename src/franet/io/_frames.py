@@ -1,0 +1,103 @@
+"""Column files: parquet and feather (Arrow IPC), by polars."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from franet.exceptions import DataError
+from franet.io._source import expect, reading, require, start_of
+from franet.io._table import Options, Raw, non_numeric
+
+__all__ = ["read"]
+
+_PANDAS_INDEX = re.compile(r"__index_level_\d+__$")
+
+
+def read(path: Path, options: Options) -> Raw:
+    """Read a parquet or feather file."""
+    pl = require("polars", f"Reading {options.format} files", "polars")
+    frame = _load(pl, path, options.format)
+    names = frame.columns
+    labels = _labels(pl, path, frame, options)
+    rows = None
+    if labels:
+        rows = [str(value) for value in frame[labels[0]].to_list()]
+    data = [name for name in names if name not in set(labels)]
+    good = [name for name in data if _is_number(pl, frame.schema[name])]
+    bad = [name for name in data if name not in set(good)]
+    if bad and not options.drop:
+        raise non_numeric(path, bad)
+    if not good:
+        raise DataError(f"{path}: no numeric column is left")
+    with reading(path, options.format):
+        X = _matrix(pl, frame.select(good))
+    return Raw(X, columns=good, rows=rows, dropped=bad)
+
+
+def _load(pl: Any, path: Path, kind: str) -> Any:
+    if kind == "parquet":
+        expect(path, "a parquet file", b"PAR1")
+        load = pl.read_parquet
+    elif start_of(path, 6) == b"ARROW1":
+        load = pl.read_ipc
+    else:
+        expect(path, "a feather (version 2) or arrow file", b"\xff\xff\xff\xff")
+        load = pl.read_ipc_stream
+    with reading(path, kind):
+        try:
+            with path.open("rb") as file:
+                return load(file)
+        except BaseException as err:
+            # A panic of polars on a damaged file is no Exception.
+            if type(err).__name__ != "PanicException":
+                raise
+            raise DataError(f"{path}: the {kind} file is damaged") from err
+
+
+def _is_number(pl: Any, kind: Any) -> bool:
+    return bool(kind.is_numeric() or kind == pl.Boolean)
+
+
+def _labels(pl: Any, path: Path, frame: Any, options: Options) -> list[str]:
+    """Return the columns that hold the labels of the rows."""
+    names: list[str] = frame.columns
+    if options.index is True:
+        return names[:1]
+    if options.index is False:
+        return []
+    indices = _pandas_index(pl, path, options.format)
+    found = [n for n in names if n in indices or _PANDAS_INDEX.match(n)]
+    if found or len(names) < 2 or frame.schema[names[0]] != pl.String:
+        return found
+    if options.transpose:  # words in front of a feature's values can only be its name
+        return names[:1]
+    others = all(_is_number(pl, frame.schema[name]) for name in names[1:])
+    return names[:1] if others and frame[names[0]].is_unique().all() else []
+
+
+def _pandas_index(pl: Any, path: Path, kind: str) -> set[str]:
+    """Return the columns that pandas wrote as the index of its frame."""
+    look = getattr(pl, "read_parquet_metadata", None)
+    if kind != "parquet" or look is None:
+        return set()
+    try:
+        told = json.loads(look(path).get("pandas", "{}"))
+        return {name for name in told["index_columns"] if isinstance(name, str)}
+    except (KeyError, TypeError, ValueError):
+        return set()
+
+
+def _matrix(pl: Any, frame: Any) -> Any:
+    """Return the numbers; missing values are NaN."""
+    kinds = set(frame.dtypes)
+    if len(kinds) == 1 and not any(n for n in frame.null_count().row(0)):
+        only = kinds.pop()
+        if only in (pl.Float32, pl.Float64) or (
+            only.is_integer() and only != pl.Int128
+        ):
+            return frame.to_numpy()
+    wide = pl.Float32 if set(frame.dtypes) == {pl.Float32} else pl.Float64
+    return frame.select(pl.all().cast(wide)).to_numpy()

@@ -1,0 +1,91 @@
+"""Which format a file has, and which module reads it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from franet.exceptions import DataError, UsageError
+
+__all__ = ["ENDINGS", "FORMATS", "Format", "find_format"]
+
+
+@dataclass(frozen=True)
+class Format:
+    """A file format.
+
+    Attributes
+    ----------
+    module : str
+        The module of `franet.io` whose `read(path, options)` reads it.
+    endings : tuple of str
+        The file endings that stand for it.
+    takes : frozenset of str
+        Which of `header`, `index` and `variable` mean something for it.
+    gzip : bool
+        Whether a gzipped file is read too.
+    """
+
+    module: str
+    endings: tuple[str, ...]
+    takes: frozenset[str] = frozenset()
+    gzip: bool = False
+
+
+_TEXT = frozenset({"header", "index"})
+_NAMED = frozenset({"variable"})
+
+FORMATS: dict[str, Format] = {
+    "csv": Format("_text", (".csv",), _TEXT, gzip=True),
+    "tsv": Format("_text", (".tsv", ".tab"), _TEXT, gzip=True),
+    "txt": Format("_text", (".txt", ".dat"), _TEXT, gzip=True),
+    "parquet": Format("_frames", (".parquet", ".pq"), frozenset({"index"})),
+    "feather": Format("_frames", (".feather", ".arrow", ".ipc"), frozenset({"index"})),
+    "npy": Format("_numpy", (".npy",)),
+    "npz": Format("_numpy", (".npz",), _NAMED),
+    "mat": Format("_matlab", (".mat",), _NAMED),
+    "h5ad": Format("_h5ad", (".h5ad",), _NAMED),
+    "mtx": Format("_mtx", (".mtx",), gzip=True),
+    "libsvm": Format("_libsvm", (".libsvm", ".svm", ".svmlight"), gzip=True),
+    "arff": Format("_arff", (".arff",), gzip=True),
+}
+
+ENDINGS: dict[str, str] = {
+    ending: name for name, kind in FORMATS.items() for ending in kind.endings
+}
+
+
+def find_format(path: Path, given: str | None) -> str:
+    """Return the name of the format, as given or by the ending of `path`.
+
+    Raises
+    ------
+    DataError
+        Where the ending is not known.
+    UsageError
+        Where the given name is not known.
+
+    Examples
+    --------
+    >>> find_format(Path("counts.mtx.gz"), None)
+    'mtx'
+    """
+    if given is not None:
+        name = given.lower().lstrip(".")
+        name = ENDINGS.get(f".{name}", name)
+        if name not in FORMATS:
+            raise UsageError(
+                f"unknown format {given!r}; known are {', '.join(FORMATS)}"
+            )
+        return name
+    endings = [ending.lower() for ending in path.suffixes]
+    zipped = endings[-1:] == [".gz"]
+    ending = "".join(endings[-2:-1] if zipped else endings[-1:])
+    found = ENDINGS.get(ending)
+    if found is None or (zipped and not FORMATS[found].gzip):
+        shown = repr(ending + ".gz" * zipped) if endings else "none"
+        raise DataError(
+            f"{path}: unknown file ending ({shown}); known are {', '.join(ENDINGS)} "
+            "(text formats also with .gz); say which it is by --format (format=)"
+        )
+    return found

@@ -1,0 +1,225 @@
+"""How a text file is laid out, found from its first lines."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from franet.exceptions import DataError
+from franet.io._cells import is_blank, is_number, is_text
+from franet.io._source import open_text, reading
+from franet.io._table import Options
+
+__all__ = ["Layout", "sniff", "split"]
+
+_LINES = 20
+_SIZE = 4_000_000  # characters: a handful of lines of a very wide file
+_SCORED = 200  # cells of a line that are looked at to choose the delimiter
+_DELIMITERS: dict[str, tuple[str | None, ...]] = {
+    "csv": (",", ";", "\t", "|", None),
+    "tsv": ("\t", ",", ";", "|", None),
+    "txt": ("\t", ",", ";", "|", None),
+}
+Rows = list[tuple[int, list[str]]]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the lines of a text file are to be read.
+
+    Attributes
+    ----------
+    delimiter : str or None
+        What stands between two cells; None for any white space.
+    width : int
+        The number of cells of a line of data.
+    names : list of str or None
+        The names of the columns, without that of the labels.
+    skip : int
+        How many lines come before the data.
+    index : bool
+        Whether the first cell of a line is its label.
+    trailing : bool
+        Whether lines end in a delimiter, so that the last cell is always blank.
+    decimal : str
+        The decimal mark.
+    plain : bool
+        Whether all cells looked at are plain numbers.
+    """
+
+    delimiter: str | None
+    width: int
+    names: list[str] | None
+    skip: int
+    index: bool
+    trailing: bool
+    decimal: str
+    plain: bool
+
+
+def split(
+    lines: Iterable[str], delimiter: str | None
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield (number of the last line, cells) for each row that is not empty."""
+    if delimiter is None:
+        for number, line in enumerate(lines, start=1):
+            if cells := line.split():
+                yield number, [cell.strip('"') for cell in cells]
+        return
+    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
+    for row in reader:
+        if len(row) > 1 or not is_blank(row):
+            yield reader.line_num, row
+
+
+def sniff(path: Path, options: Options) -> Layout:
+    """Find delimiter, header, labels and decimal mark from the first lines."""
+    with reading(path, "text"):
+        lines = _first_lines(path)
+        delimiter = _delimiter(lines, _DELIMITERS[options.format])
+        rows = _rows(lines, delimiter)
+    if not rows:
+        raise DataError(f"{path}: holds no rows, only blank lines; write it again")
+    decimal = _decimal(rows, delimiter)
+    (skip, first), body = rows[0], [row for _, row in rows[1:]]
+    width = Counter(map(len, body or [first])).most_common(1)[0][0]
+    trailing = _trailing(first, body, width)
+    short = len(first) == width - 1 and not trailing
+    labelled = _labelled(body or [first], decimal, options.transpose)
+    header = options.header
+    if header == "auto":
+        header = short or _is_header(first, body, decimal, labelled)
+    if header and not body:
+        raise DataError(f"{path}: holds a header line but no rows of data")
+    index = options.index
+    if index == "auto":
+        unnamed = first[0].strip() in ("", "Unnamed: 0") and width > 1
+        index = bool(header and (short or unnamed)) or labelled
+    data = body if header else [first, *body]
+    names = None
+    if header:
+        names = [cell.strip() for cell in first]
+        names = names[1:] if index and not short else names
+    plain = decimal == "." and not trailing and _all_numbers(data, index)
+    return Layout(
+        delimiter=delimiter,
+        width=width,
+        names=names,
+        skip=skip if header else 0,
+        index=bool(index),
+        trailing=trailing,
+        decimal=decimal,
+        plain=plain,
+    )
+
+
+def _first_lines(path: Path) -> list[str]:
+    """Return the first lines, as many as tell the layout of the file."""
+    lines: list[str] = []
+    size = rows = 0
+    with open_text(path) as file:
+        for line in file:
+            if "\0" in line[:_SIZE]:
+                raise DataError(
+                    f"{path}: is not text; give its true kind by --format (format=)"
+                )
+            lines.append(line)
+            size += len(line)
+            rows += not line.isspace()
+            if rows >= _LINES or (rows >= 3 and size > _SIZE):
+                break
+    return lines
+
+
+def _rows(lines: list[str], delimiter: str | None) -> Rows:
+    rows = list(split(lines, delimiter))
+    if len(rows) > 2 and sum(line.count('"') for line in lines) % 2:
+        rows.pop()  # a quoted cell goes on beyond the sample
+    return rows
+
+
+def _delimiter(lines: list[str], candidates: tuple[str | None, ...]) -> str | None:
+    """Return the delimiter that splits all lines alike, and into numbers."""
+    best: str | None = candidates[0]
+    top = (-1.0, 0.0, 0)
+    for candidate in candidates:
+        if candidate is not None and not any(candidate in line for line in lines):
+            continue
+        try:
+            rows = _rows(lines, candidate)
+        except csv.Error:
+            continue
+        body = [row for _, row in rows[1:]] or [row for _, row in rows]
+        if not body or max(map(len, body)) < 2:
+            continue
+        alike = len(set(map(len, body))) == 1
+        decimal = _decimal(rows, candidate)
+        cells = [cell for row in body for cell in row[:_SCORED]]
+        numbers = sum(not is_text(cell, decimal) for cell in cells) / len(cells)
+        score = (float(alike), round(numbers, 2), len(body[0]))
+        if score > top:
+            best, top = candidate, score
+    return best
+
+
+def _decimal(rows: Rows, delimiter: str | None) -> str:
+    """Return "," where cells such as 1,5 occur and none such as 1.5."""
+    if delimiter == ",":
+        return "."
+    commas = 0
+    for _, row in rows:
+        for cell in row[:_SCORED]:
+            if not is_number(cell, ","):
+                continue
+            if "." in cell:
+                return "."
+            commas += "," in cell
+    return "," if commas else "."
+
+
+def _trailing(first: list[str], body: list[list[str]], width: int) -> bool:
+    """Tell whether each line ends in a delimiter after its last cell."""
+    if width < 2 or not body or any(row[-1].strip() for row in body if row):
+        return False
+    return len(first) == width - 1 or is_blank(first[-1:])
+
+
+def _labelled(body: list[list[str]], decimal: str, transpose: bool) -> bool:
+    """Tell whether the first cells are labels: words, distinct, before numbers."""
+    labels = [row[0] for row in body]
+    if min(map(len, body)) < 2 or not all(is_text(cell, decimal) for cell in labels):
+        return False
+    if transpose:  # words in front of a feature's values can only be its name
+        return True
+    return len(set(labels)) == len(labels) and not any(
+        is_text(cell, decimal) for row in body for cell in row[1:]
+    )
+
+
+def _is_header(
+    first: list[str], body: list[list[str]], decimal: str, labelled: bool
+) -> bool:
+    """Tell whether the first line holds names."""
+    if any(is_text(cell, decimal) for cell in first[int(labelled) :]):
+        return True
+    if not body:
+        return False
+    if is_blank(first[:1]) and all(row[0].strip() for row in body):
+        return True
+    # 0,1,2,… is what pandas writes for columns that have no names.
+    return len(first) > 2 and _counts(first) and not _counts(body[0])
+
+
+def _counts(row: list[str]) -> bool:
+    """Tell whether the cells are whole numbers, each one more than the last."""
+    if not all(cell.strip().isdecimal() for cell in row):
+        return False
+    start = int(row[0])
+    return all(int(cell) == start + j for j, cell in enumerate(row))
+
+
+def _all_numbers(data: list[list[str]], index: bool) -> bool:
+    return all(is_number(cell) for row in data for cell in row[int(index) :])

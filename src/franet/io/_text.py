@@ -1,0 +1,160 @@
+"""Text tables: csv, tsv and txt, plain or gzipped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from franet.exceptions import DataError
+from franet.io._cells import to_number
+from franet.io._sniff import Layout, sniff, split
+from franet.io._source import open_text, reading, require
+from franet.io._table import Options, Raw, non_numeric
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["read"]
+
+
+def read(path: Path, options: Options) -> Raw:
+    """Read a text table, by NumPy where all cells are numbers, else by pandas."""
+    layout = sniff(path, options)
+    with reading(path, "a text table"):
+        raw = _by_numpy(path, layout) if layout.plain else None
+        if raw is None:
+            labels, n_rows = _check_lines(path, layout)
+            raw = _by_pandas(path, layout, options.drop, labels)
+            if len(raw.X) != n_rows:
+                raise DataError(f"{path}: quotes do not match; check the quoted cells")
+    return raw
+
+
+def _skip(file: Any, layout: Layout) -> Any:
+    for _ in range(layout.skip):
+        file.readline()
+    return file
+
+
+def _by_numpy(path: Path, layout: Layout) -> Raw | None:
+    """Read numbers only; None where there is anything else."""
+    import numpy as np
+
+    labels: list[str] = []
+
+    def label(cell: str) -> float:
+        labels.append(cell)
+        return 0.0
+
+    with open_text(path) as file:
+        try:
+            X = np.loadtxt(
+                _skip(file, layout),
+                delimiter=layout.delimiter,
+                comments=None,
+                quotechar='"',
+                converters={0: label} if layout.index else None,
+                encoding=None,
+                ndmin=2,
+            )
+        except UnicodeDecodeError:
+            raise
+        except ValueError:
+            return None
+    if X.shape[1] != layout.width:
+        return None
+    _check_header(path, layout, layout.names, layout.width - layout.index)
+    if not layout.index:
+        return Raw(X, columns=layout.names)
+    return Raw(X[:, 1:], columns=layout.names, rows=labels)
+
+
+def _check_header(
+    path: Path, layout: Layout, names: list[str] | None, n_columns: int
+) -> None:
+    if names is not None and len(names) != n_columns:
+        raise DataError(
+            f"{path}: line {layout.skip} has {len(names)} names for {n_columns} "
+            "columns; repair the header, or use --no-header (header=False)"
+        )
+
+
+def _check_lines(path: Path, layout: Layout) -> tuple[list[str], int]:
+    """Return the labels and the number of rows; ragged lines are an error."""
+    labels: list[str] = []
+    n_rows = 0
+    with open_text(path) as file:
+        _skip(file, layout)
+        for number, row in split(file, layout.delimiter):
+            if len(row) != layout.width:
+                raise DataError(
+                    f"{path}: line {number + layout.skip} has {len(row)} fields where "
+                    f"others have {layout.width}; repair or remove that line"
+                )
+            n_rows += 1
+            if layout.index:
+                labels.append(row[0].strip())
+    return labels, n_rows
+
+
+def _by_pandas(path: Path, layout: Layout, drop: bool, labels: list[str]) -> Raw:
+    """Read a table with blanks, missing values, quotes or words in it."""
+    pd = require("pandas", "Reading text with blank or non-numeric cells", "pandas")
+    with open_text(path) as file:
+        frame = pd.read_csv(
+            _skip(file, layout),
+            sep=r"\s+" if layout.delimiter is None else layout.delimiter,
+            header=None,
+            names=range(layout.width),
+            index_col=False,
+            skipinitialspace=True,
+            decimal=layout.decimal,
+            float_precision="round_trip",
+            low_memory=False,
+        )
+    first, last = int(layout.index), layout.width
+    names = layout.names
+    if layout.trailing and frame[last - 1].isna().all():
+        last -= 1
+        names = names and names[: last - first]
+    _check_header(path, layout, names, last - first)
+    kept, bad = _numeric(pd, frame.iloc[:, first:last], layout.decimal)
+    known: Sequence[str] = names or [f"column {j + 1}" for j in range(last)][first:]
+    dropped = [known[j] for j in bad]
+    if dropped and not drop:
+        raise non_numeric(path, dropped)
+    if not kept.shape[1]:
+        raise DataError(f"{path}: no numeric column is left")
+    gone = set(bad)
+    columns = names and [name for j, name in enumerate(names) if j not in gone]
+    return Raw(kept, columns, labels if layout.index else None, dropped)
+
+
+def _numeric(pd: Any, frame: Any, decimal: str) -> tuple[NDArray[Any], list[int]]:
+    """Return the numeric columns as one array, and the places of the others."""
+    import numpy as np
+
+    frame = frame.set_axis(range(frame.shape[1]), axis=1)
+    words = [
+        j
+        for j, kind in enumerate(frame.dtypes)
+        if not pd.api.types.is_numeric_dtype(kind)
+    ]
+    rescued = {j: _rescue(frame[j], decimal) for j in words}
+    bad = [j for j in words if rescued[j] is None]
+    for j, values in rescued.items():
+        if values is not None:
+            frame[j] = values
+    return frame.drop(columns=bad).to_numpy(dtype=np.float64), bad
+
+
+def _rescue(column: Any, decimal: str) -> list[float] | None:
+    """Return numbers for cells that pandas took for words, None where some are."""
+    values: list[float] = []
+    for cell in column:
+        value = to_number(cell, decimal) if isinstance(cell, str) else float(cell)
+        if value is None:
+            return None
+        values.append(value)
+    return values

@@ -1,0 +1,50 @@
+"""From scores to an order: 1 is best, ties by column."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["rank_scores", "tie_groups"]
+
+# Scores that differ by less, relative to the larger one, are equal: two-node
+# components and twins tie by structure, and solver noise must not order them.
+EQUAL = 1e-9
+
+
+def tie_groups(scores: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return for each score the number of its group of equal scores, 0 the largest."""
+    order = np.argsort(-scores, kind="stable")
+    ordered = scores[order]
+    new = ordered[:-1] - ordered[1:] > EQUAL * np.abs(ordered[:-1])
+    groups = np.empty(len(scores), np.intp)
+    groups[order] = np.concatenate([[0], np.cumsum(new)])
+    return groups
+
+
+def rank_scores(
+    scores: NDArray[np.float64],
+    last: NDArray[np.bool_] | None = None,
+    second: NDArray[np.float64] | None = None,
+) -> NDArray[np.intp]:
+    """Return the rank of each feature, a permutation of 1 … n.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n,)
+        Larger is better; equal up to 1e-9 is equal.
+    last : ndarray of bool, optional
+        Features that rank behind all others (constant columns).
+    second : ndarray of shape (n,), optional
+        Orders features of equal scores; what still ties ranks by position.
+    """
+    n = len(scores)
+    keys = [np.arange(n)]
+    if second is not None:
+        keys.append(tie_groups(second))
+    keys.append(tie_groups(scores))
+    if last is not None:
+        keys.append(last.astype(np.intp))
+    ranking = np.empty(n, np.intp)
+    ranking[np.lexsort(keys)] = np.arange(1, n + 1)
+    return ranking

@@ -1,0 +1,383 @@
+"""Which threshold wins: candidates, their scores, and proofs that others lose.
+
+A graph for every threshold, from sparse to dense; a centrality of each; the ranking
+whose scores spread most. For PageRank and RQH only those candidates are solved that
+can still win: every other one carries a proven upper bound on its RQH.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from franet import thresholds as grids
+from franet._progress import report
+from franet.centrality import CENTRALITIES, Graph, from_function
+from franet.centrality.pagerank import Solution, solve_together
+from franet.engine._numpy import Extrema, Measure, Pairs, TileEngine
+from franet.engine.graph_kernels import DISCARDED
+from franet.engine.graphs import adjacency
+from franet.engine.levels import Levels
+from franet.engine.tiles import PairSource
+from franet.exceptions import DataError
+from franet.quality import QUALITIES
+
+__all__ = ["Outcome", "Settings", "search"]
+
+# Relative tolerance of the scores, and below which two qualities are the same.
+RTOL = 1e-12
+EQUAL = 1e-9
+# Candidates solved at a time. Constant, so that what is solved, and not only the
+# winner, is the same on any number of threads.
+BATCH = 4
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a search is asked for; see the parameters of FRANe."""
+
+    thresholds: str | Callable[[float, float, int], Any] = "geometric"
+    n_thresholds: int = 100
+    min_mean_degree: float = 1.0
+    damping: float = 0.85
+    weighted: bool = True
+    centrality: str | Callable[[Any], Any] = "pagerank"
+    quality: str | Callable[[NDArray[np.float64]], float] = "rqh"
+    variant: str = "paper"
+    keep_all: bool = False
+    second_key: bool = False
+    max_edges: int = 5_000_000
+    random: np.random.RandomState | None = None
+
+
+@dataclass
+class Outcome:
+    """What a search found.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n,)
+        The scores at the winning threshold.
+    thresholds : ndarray
+        The thresholds in terms of similarities, sparse to dense.
+    quality : ndarray
+        The quality of each candidate, NaN where too sparse or discarded.
+    quality_bound : ndarray
+        An upper bound on the quality of each candidate, NaN where too sparse.
+    too_sparse : ndarray of bool
+        Thresholds whose graphs have too few edges.
+    n_edges : ndarray
+        Number of edges (each pair once) of each graph.
+    winner : int or None
+        The winning threshold; None if there is no candidate.
+    reason : str
+        Why there is no winner.
+    network : CSR array
+        The adjacency matrix at the winning threshold.
+    truncated : bool
+        Whether `network` holds only the strongest edges of each node.
+    degrees : ndarray of shape (n,)
+        The weighted degrees at the winning threshold.
+    second_key : ndarray or None
+        The scores at the next denser candidate.
+    all_scores : ndarray or None
+        The scores at every threshold, those too sparse included.
+    """
+
+    scores: NDArray[np.float64]
+    thresholds: NDArray[np.float64]
+    quality: NDArray[np.float64]
+    quality_bound: NDArray[np.float64]
+    too_sparse: NDArray[np.bool_]
+    n_edges: NDArray[np.int64]
+    winner: int | None
+    network: Any
+    degrees: NDArray[np.float64]
+    reason: str = ""
+    truncated: bool = False
+    second_key: NDArray[np.float64] | None = None
+    all_scores: NDArray[np.float64] | None = None
+
+
+def search(source: PairSource, settings: Settings, n_threads: int = 1) -> Outcome:
+    """Find the threshold whose ranking has the highest quality.
+
+    Parameters
+    ----------
+    source : PairSource
+        The similarity of the features.
+    settings : Settings
+        What is asked for.
+    n_threads : int, default=1
+        Number of threads; the outcome does not depend on it.
+    """
+    if source.n < 2:
+        return _no_winner(source.n, settings, "there is only one feature to rank")
+    engine = TileEngine(source, n_threads)
+    extrema = engine.extrema()
+    if not np.isfinite(extrema.next_low) or extrema.high - extrema.low <= extrema.zero:
+        reason = "all similarities between features are equal"
+        return _no_winner(source.n, settings, reason)
+    top = source.top
+    if settings.variant == "reference" or top is None:
+        top = extrema.high
+    limits, edges, measure = _lay_grid(engine, extrema, settings, top)
+    levels = Levels(engine, edges, measure)
+    return _Search(levels, settings).run(top - limits)
+
+
+def _lay_grid(
+    engine: TileEngine, extrema: Extrema, settings: Settings, top: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64], Measure]:
+    """Return the limits, the largest ``d`` of an edge for each, and the weights."""
+    paper = settings.variant == "paper"
+    lay = grids.paper_limits if paper else grids.reference_limits
+    limits = lay(settings.thresholds, settings.n_thresholds, engine, extrema, top)
+    origin = extrema.low if paper else 0.0
+    measure = Measure(
+        top=top,
+        snap=origin + extrema.zero,
+        snap_to=origin,
+        floor=extrema.slack,
+        weighted=settings.weighted,
+    )
+    edges = limits + extrema.slack
+    if paper:
+        # A pair that equals the strongest one up to rounding is as strong.
+        edges[(limits >= origin) & (limits <= measure.snap)] = measure.snap
+    elif settings.weighted:
+        # The authors count an edge only if its weight is above zero.
+        edges = np.minimum(edges, np.nextafter(extrema.high - extrema.slack, -np.inf))
+    return limits, edges, measure
+
+
+def _no_winner(n: int, settings: Settings, reason: str) -> Outcome:
+    from scipy import sparse
+
+    none = np.empty(0)
+    return Outcome(
+        scores=_equal_scores(n, settings),
+        thresholds=none,
+        quality=none,
+        quality_bound=none,
+        too_sparse=np.empty(0, bool),
+        n_edges=np.empty(0, np.int64),
+        winner=None,
+        reason=reason,
+        network=sparse.csr_array((n, n)),
+        degrees=np.zeros(n),
+        all_scores=np.empty((0, n)) if settings.keep_all else None,
+    )
+
+
+def _equal_scores(n: int, settings: Settings) -> NDArray[np.float64]:
+    return np.full(n, 1.0 if settings.variant == "reference" else 1.0 / n)
+
+
+@dataclass
+class _Search:
+    """One search over the levels of a table."""
+
+    levels: Levels
+    settings: Settings
+    solved: dict[int, Solution] = field(default_factory=dict)
+
+    def run(self, thresholds: NDArray[np.float64]) -> Outcome:
+        levels, settings = self.levels, self.settings
+        mean_degree = levels.n_edges / levels.n
+        self.too_sparse = mean_degree < settings.min_mean_degree
+        # Thresholds with equal edge sets are one candidate: the first stands for all.
+        self.stands_for = np.searchsorted(levels.n_edges, levels.n_edges)
+        first = self.stands_for == np.arange(len(thresholds))
+        candidates = np.flatnonzero(first & ~self.too_sparse)
+        asked = np.flatnonzero(first) if settings.keep_all else candidates
+        quality = np.full(len(thresholds), np.nan)
+        bound = np.full(len(thresholds), np.nan)
+        winner = self._choose(candidates, asked, quality, bound)
+        outcome = Outcome(
+            scores=_equal_scores(levels.n, settings),
+            thresholds=thresholds,
+            quality=self._spread(quality),
+            quality_bound=self._spread(bound),
+            too_sparse=self.too_sparse,
+            n_edges=levels.n_edges // 2,
+            winner=winner,
+            network=None,
+            degrees=np.zeros(levels.n),
+        )
+        if winner is None:
+            outcome.reason = (
+                "no threshold gives a graph with a mean degree of at least "
+                f"{settings.min_mean_degree:g}"
+            )
+        else:
+            outcome.scores = self._scores(winner)
+            outcome.degrees = levels.degrees(winner)
+        outcome.network, outcome.truncated = self._network(winner)
+        self._extras(outcome, candidates)
+        return outcome
+
+    def _spread(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.where(self.too_sparse, np.nan, values[self.stands_for])
+
+    def _choose(
+        self,
+        candidates: NDArray[np.intp],
+        asked: NDArray[np.intp],
+        quality: NDArray[np.float64],
+        bound: NDArray[np.float64],
+    ) -> int | None:
+        """Fill in the qualities and return the winner."""
+        settings = self.settings
+        if settings.quality == "random":
+            winner = None
+            if len(candidates):
+                random = settings.random or np.random.mtrand._rand
+                winner = int(candidates[random.randint(len(candidates))])
+            if settings.keep_all:
+                self._solve_all(asked)
+            return winner
+        pruned = (
+            settings.centrality == "pagerank"
+            and settings.quality == "rqh"
+            and not settings.keep_all
+        )
+        if pruned:
+            bound[candidates] = self._solve_what_can_win(candidates)
+        else:
+            self._solve_all(asked)
+        measure = settings.quality
+        rate = QUALITIES[measure] if isinstance(measure, str) else measure
+        for i in candidates:
+            if int(i) in self.solved:
+                quality[i] = bound[i] = _rating(rate, self._scores(int(i)))
+        if not len(candidates):
+            return None
+        # Qualities equal up to rounding are equal: the sparser graph wins.
+        best = np.nanmax(quality)
+        good = quality[candidates] >= best - EQUAL * abs(best)
+        return int(candidates[np.argmax(good)])
+
+    def _scores(self, i: int) -> NDArray[np.float64]:
+        if i not in self.solved:
+            self._solve_all(np.array([i]))
+        scores = self.solved[i].scores
+        assert scores is not None
+        return scores
+
+    def _solve_all(self, graphs: NDArray[np.intp]) -> None:
+        """Compute the scores of some graphs, whatever they may be worth."""
+        wanted = [int(i) for i in graphs if int(i) not in self.solved]
+        if self.settings.centrality == "pagerank":
+            self._pagerank(wanted, best=-np.inf)
+            return
+        name = self.settings.centrality
+        centrality = from_function(name) if callable(name) else CENTRALITIES[name]
+
+        def evaluate(i: int) -> Solution:
+            graph: Graph = self.levels.graph(i)
+            return Solution(centrality(graph), np.nan, np.nan, 0.0)
+
+        for done, i in enumerate(wanted):
+            self.solved[i] = evaluate(i)
+            report("centralities", done + 1, len(wanted))
+
+    def _solve_what_can_win(self, candidates: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Solve the most promising candidates until the others cannot win.
+
+        Returns upper bounds on RQH; they hold for the solved ones too.
+        """
+        damping = self.settings.damping
+        bound = {int(i): self.levels.degree_bound(int(i), damping) for i in candidates}
+        waiting = set(bound)
+        best = 0.0
+        while True:
+            # A candidate within rounding of the best may still tie with it.
+            at_stake = best * (1.0 - EQUAL)
+            waiting = {i for i in waiting if bound[i] >= at_stake}
+            if not waiting:
+                break
+            batch = self._next_batch(waiting, bound)
+            for i, solution in self._pagerank(batch, at_stake).items():
+                bound[i] = min(bound[i], solution.high)
+                best = max(best, solution.low)
+            waiting -= set(batch)
+            report("candidates", len(bound) - len(waiting), len(bound))
+        return np.array([bound[int(i)] for i in candidates])
+
+    def _next_batch(self, waiting: set[int], bound: dict[int, float]) -> list[int]:
+        # Stored graphs first: they are cheap, and what they reach spares the others.
+        stored = {i for i in waiting if i < self.levels.n_kept}
+        pool = stored or waiting
+        return sorted(pool, key=lambda i: (-bound[i], i))[:BATCH]
+
+    def _pagerank(self, graphs: list[int], best: float) -> dict[int, Solution]:
+        damping = self.settings.damping
+        levels = self.levels
+        kept = [i for i in graphs if i < levels.n_kept]
+        streamed = [i for i in graphs if i >= levels.n_kept]
+
+        def solve(i: int) -> Solution:
+            kept_graphs = levels.kept
+            assert kept_graphs is not None
+            status, low, high, error, scores = kept_graphs.pagerank(
+                i, damping, best, RTOL
+            )
+            return Solution(None if status == DISCARDED else scores, low, high, error)
+
+        found: dict[int, Solution] = {}
+        for at in range(0, len(kept), BATCH):
+            batch = kept[at : at + BATCH]
+            answers = levels.engine.runner.map(solve, batch)
+            found.update(zip(batch, answers, strict=True))
+            if len(kept) > BATCH:
+                report("PageRank", at + len(batch), len(kept))
+        for at in range(0, len(streamed), 2 * BATCH):
+            batch = streamed[at : at + 2 * BATCH]
+            found.update(
+                solve_together(
+                    batch, levels.degrees, levels.products, damping, best, RTOL
+                )
+            )
+        self.solved.update({i: s for i, s in found.items() if s.scores is not None})
+        return found
+
+    def _network(self, winner: int | None) -> tuple[Any, bool]:
+        levels, most = self.levels, self.settings.max_edges
+        if winner is None:
+            none = np.empty(0, np.int32)
+            return adjacency(
+                Pairs(none, none, np.empty(0)), np.empty(0), levels.n
+            ), False
+        if levels.n_edges[winner] // 2 <= most and winner < levels.n_kept:
+            assert levels.kept is not None
+            return levels.kept.matrix(winner), False
+        limit = levels.edges[winner]
+        truncated = levels.n_edges[winner] // 2 > most
+        if truncated:
+            pairs = levels.engine.strongest_pairs(limit, max(1, most // levels.n))
+        else:
+            pairs = levels.engine.pairs_within(limit)
+        return adjacency(pairs, levels.measure.weights(pairs.d), levels.n), truncated
+
+    def _extras(self, outcome: Outcome, candidates: NDArray[np.intp]) -> None:
+        if self.settings.second_key and outcome.winner is not None:
+            denser = candidates[candidates > outcome.winner]
+            if len(denser):
+                outcome.second_key = self._scores(int(denser[0]))
+        if self.settings.keep_all:
+            rows = [self._scores(int(i)) for i in self.stands_for]
+            outcome.all_scores = np.array(rows)
+
+
+def _rating(rate: Callable[[NDArray[np.float64]], float], scores: Any) -> float:
+    value = float(rate(scores))
+    if not np.isfinite(value):
+        raise DataError(
+            f"The quality function must return finite numbers, got {value}."
+        )
+    return value

@@ -1,0 +1,170 @@
+"""Pearson, absolute and Spearman correlation as tiles of ``d = 1 - r``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from franet.engine.tiles import PairSource
+from franet.similarity._standardise import Standardisation, feature_rows
+from franet.similarity.kernels import pair_products
+
+__all__ = ["CorrelationSource", "PairwiseCorrelationSource", "rank_columns"]
+
+# Square tiles that fit the second-level cache: 1 MB in float32, 0.5 MB in float64.
+BLOCK = {np.dtype(np.float32): 512, np.dtype(np.float64): 256}
+
+
+def to_dissimilarity(R: NDArray[Any], absolute: bool) -> NDArray[Any]:
+    """Turn correlations into ``1 - r`` (or ``1 - |r|``) in place."""
+    if absolute:
+        np.abs(R, out=R)
+    return np.subtract(1, R, out=R)
+
+
+class CorrelationSource(PairSource):
+    """Tiles of ``1 - pearson`` between standardised columns.
+
+    Parameters
+    ----------
+    X : ndarray of shape (m, n_columns)
+        The table, float32 or float64.
+    columns : ndarray of int
+        The columns that take part, none of them constant.
+    absolute : bool, default=False
+        Whether the sign of the correlation is dropped.
+    """
+
+    scale = 1.0
+
+    def __init__(
+        self, X: NDArray[Any], columns: NDArray[np.intp], absolute: bool = False
+    ) -> None:
+        self.n = len(columns)
+        self.absolute = absolute
+        self.top = 1.0 if absolute else 2.0
+        self.block = BLOCK[X.dtype]
+        m = X.shape[0]
+        padded = -(-self.n // self.block) * self.block
+        rows = feature_rows(X, columns, padded, X.dtype)
+        self._standard = Standardisation.of(rows)
+        if X.dtype == np.float32:
+            # The raw values stay at hand, for what is recomputed in float64.
+            self._raw = rows
+            self._work = np.empty_like(rows)
+            # Two rounded factors and a sum of m products, each of relative size u.
+            self.error = (m + 4) * 2.0**-24
+        else:
+            self._work = rows
+            self.error = 0.0
+        for i in range(padded // self.block):
+            at = self._rows(i)
+            self._work[at] = self._standard.apply(rows[at], at)
+
+    def _rows(self, i: int) -> slice:
+        return slice(i * self.block, (i + 1) * self.block)
+
+    def _exact(self, i: int) -> NDArray[np.float64]:
+        at = self._rows(i)
+        if self.error == 0.0:
+            return self._work[at]
+        return self._standard.apply(self._raw[at], at)
+
+    def tile(self, i: int, j: int) -> NDArray[Any]:
+        """Return the dissimilarities of block `i` against block `j`."""
+        R = self._work[self._rows(i)] @ self._work[self._rows(j)].T
+        return to_dissimilarity(R, self.absolute)
+
+    def exact_tile(self, i: int, j: int) -> NDArray[np.float64]:
+        """Return the same in float64."""
+        return to_dissimilarity(self._exact(i) @ self._exact(j).T, self.absolute)
+
+    def refine(
+        self,
+        i: int,
+        j: int,
+        rows: NDArray[np.int32],
+        cols: NDArray[np.int32],
+        values: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
+        """Return the float64 dissimilarities at some positions of a tile."""
+        if self.error == 0.0:
+            return values
+        r = np.empty(len(rows))
+        pair_products(self._exact(i), self._exact(j), rows, cols, out=r)
+        return to_dissimilarity(r, self.absolute)
+
+
+class PairwiseCorrelationSource(PairSource):
+    """Tiles of ``1 - pearson`` over the rows in which neither value is missing.
+
+    Pairs with fewer than three common rows, or constant on them, count as
+    uncorrelated: two points always lie on a line.
+
+    Parameters
+    ----------
+    X : ndarray of shape (m, n_columns)
+        The table; NaN is missing.
+    columns : ndarray of int
+        The columns that take part, none of them constant.
+    absolute : bool, default=False
+        Whether the sign of the correlation is dropped.
+    """
+
+    scale = 1.0
+    min_rows = 3
+
+    def __init__(
+        self, X: NDArray[Any], columns: NDArray[np.intp], absolute: bool = False
+    ) -> None:
+        self.n = len(columns)
+        self.absolute = absolute
+        self.top = 1.0 if absolute else 2.0
+        self.block = BLOCK[np.dtype(np.float64)]
+        padded = -(-self.n // self.block) * self.block
+        rows = feature_rows(X, columns, padded, np.float64)
+        present = ~np.isnan(rows)
+        present[self.n :] = False
+        # Standardised over what is there, so that the sums below hardly cancel.
+        largest = np.abs(rows).max(axis=1, where=present, initial=0.0)
+        rows *= np.ldexp(1.0, -np.frexp(largest)[1])[:, None]
+        count = np.maximum(present.sum(axis=1), 1)
+        for _ in range(2):
+            rows -= (rows.sum(axis=1, where=present) / count)[:, None]
+        rows[~present] = 0.0
+        spread = np.abs(rows).max(axis=1, initial=0.0)
+        rows /= np.where(spread > 0.0, spread, 1.0)[:, None]
+        self._values = rows
+        self._present = present.astype(np.float64)
+
+    def tile(self, i: int, j: int) -> NDArray[np.float64]:
+        """Return the dissimilarities of block `i` against block `j`."""
+        a = slice(i * self.block, (i + 1) * self.block)
+        b = slice(j * self.block, (j + 1) * self.block)
+        A, P = self._values[a], self._present[a]
+        B, Q = self._values[b].T, self._present[b].T
+        N = P @ Q
+        few = self.min_rows > N
+        N[few] = 1.0
+        sa, sb = A @ Q, P @ B
+        va = (A * A) @ Q - sa * sa / N
+        vb = P @ (B * B) - sb * sb / N
+        # Sums of squares below rounding mean constant on the common rows.
+        few |= (va <= 1e-13 * N) | (vb <= 1e-13 * N)
+        va[few] = vb[few] = 1.0
+        R = (A @ B - sa * sb / N) / np.sqrt(va * vb)
+        R[few] = 0.0
+        np.clip(R, -1.0, 1.0, out=R)
+        return to_dissimilarity(R, self.absolute)
+
+
+def rank_columns(X: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the average ranks of each column, as float64."""
+    from scipy.stats import rankdata
+
+    ranks = np.empty(X.shape, np.float64)
+    for at in range(0, X.shape[1], 1024):
+        ranks[:, at : at + 1024] = rankdata(X[:, at : at + 1024], axis=0)
+    return ranks
