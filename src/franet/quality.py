@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 __all__ = ["QUALITIES", "coefficient_of_variation", "entropy_gap", "gini", "rqh"]
 
+# Qualities that differ by less, relatively, are the same.
+EQUAL = 1e-9
 # Smaller scores count as this in the denominator of RQH, as in the authors' code.
 SMALLEST_SCORE = 1e-10
 

@@ -24,13 +24,12 @@ from franet.engine.graphs import adjacency
 from franet.engine.levels import Levels
 from franet.engine.tiles import PairSource
 from franet.exceptions import DataError
-from franet.quality import QUALITIES
+from franet.quality import EQUAL, QUALITIES
 
 __all__ = ["Outcome", "Settings", "search"]
 
-# Relative tolerance of the scores, and below which two qualities are the same.
+# Relative tolerance of the scores.
 RTOL = 1e-12
-EQUAL = 1e-9
 # Candidates solved at a time. Constant, so that what is solved, and not only the
 # winner, is the same on any number of threads.
 BATCH = 4
@@ -297,12 +296,11 @@ class _Search:
         best = 0.0
         while True:
             # A candidate within rounding of the best may still tie with it.
-            at_stake = best * (1.0 - EQUAL)
-            waiting = {i for i in waiting if bound[i] >= at_stake}
+            waiting = {i for i in waiting if bound[i] >= best * (1.0 - EQUAL)}
             if not waiting:
                 break
             batch = self._next_batch(waiting, bound)
-            for i, solution in self._pagerank(batch, at_stake).items():
+            for i, solution in self._pagerank(batch, best).items():
                 bound[i] = min(bound[i], solution.high)
                 best = max(best, solution.low)
             waiting -= set(batch)
@@ -325,7 +323,7 @@ class _Search:
             kept_graphs = levels.kept
             assert kept_graphs is not None
             status, low, high, error, scores = kept_graphs.pagerank(
-                i, damping, best, RTOL
+                i, damping, best * (1.0 - EQUAL), RTOL
             )
             return Solution(None if status == DISCARDED else scores, low, high, error)
 

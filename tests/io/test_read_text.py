@@ -335,3 +335,9 @@ def test_wide_file_loads_in_seconds(tmp_path, gap):
         assert np.isnan(table.X).sum() == 1
         X = np.where(np.isnan(table.X), np.nan, X)
     np.testing.assert_array_equal(table.X, X)
+
+
+def test_cell_longer_than_any_sensible_one(write):
+    path = write('a,b\n"' + "x;" * 100_000 + '",1\n')
+    with pytest.raises(DataError, match="field larger than field limit"):
+        read_table(path)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from franet.engine.graph_kernels import rqh_interval
+from franet.quality import EQUAL
 
 __all__ = ["Solution", "solve_together"]
 
@@ -110,11 +111,12 @@ def solve_together(
     damping : float
         The damping factor.
     best : float
-        A graph whose RQH is provably smaller is discarded. Raised to what the
-        graphs of this call prove for themselves.
+        A graph whose RQH is provably smaller is discarded; raised to what the graphs
+        of this call prove for themselves. With minus infinity all are solved.
     rtol : float
         Bound on the relative error of the scores.
     """
+    discard = best > -np.inf
     work = {i: _Iteration(degrees(i), damping) for i in graphs}
     solutions: dict[int, Solution] = {}
     while work:
@@ -125,9 +127,10 @@ def solve_together(
         for column, i in enumerate(active):
             work[i].receive(products[:, column])
             states[i] = work[i].state(rtol)
-        best = max(best, *(state.low for state, _ in states.values()))
+        if discard:
+            best = max(best, *(state.low for state, _ in states.values()))
         for i, (state, done) in states.items():
-            if state.high < best:
+            if state.high < best * (1.0 - EQUAL):
                 state.scores = None
             elif not done:
                 continue

@@ -16,6 +16,7 @@ __all__ = ["main"]
 
 
 @click.group(
+    "franet",
     cls=Group,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 88},

@@ -47,6 +47,14 @@ def _together(*options: Decorator) -> Decorator:
     return decorate
 
 
+def _not_zero(
+    ctx: click.Context, option: click.Parameter, value: int | None
+) -> int | None:
+    if value == 0:
+        raise click.BadParameter("0 threads do no work; use 1 or more, or -1 for all.")
+    return value
+
+
 def _choice(name: str, choices: tuple[str, ...], text: str) -> Decorator:
     return click.option(
         name,
@@ -135,5 +143,10 @@ ranking_options = _together(
         type=click.IntRange(0, 2**32 - 1),
         help="The seed of --quality random.",
     ),
-    click.option("--n-jobs", type=int, help="Number of threads.  [default: all cores]"),
+    click.option(
+        "--n-jobs",
+        type=int,
+        callback=_not_zero,
+        help="Number of threads.  [default: all cores]",
+    ),
 )

@@ -81,8 +81,11 @@ def show(summary: dict[str, Any]) -> None:
     console = Console(highlight=False, markup=False, emoji=False)
     table = _table(summary)
     if not console.is_terminal:  # whole names for files and pipes
-        console.width = max(_NARROW, console.measure(table).maximum)
+        unbounded = console.options.update(width=1_000_000)
+        needed = console.measure(table, options=unbounded).maximum
+        console.width = max(_NARROW, needed)
     console.print(table)
+    console.print()
     for line in _lines(summary):
         console.print(line, style="dim", soft_wrap=True)
 
@@ -92,7 +95,7 @@ def _table(summary: dict[str, Any]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("rank", justify="right")
     table.add_column("feature", overflow="fold", style="bold")
     table.add_column("score", justify="right")

@@ -62,8 +62,6 @@ def _by_numpy(path: Path, layout: Layout) -> Raw | None:
             raise
         except ValueError:
             return None
-    if X.shape[1] != layout.width:
-        return None
     _check_header(path, layout, layout.names, layout.width - layout.index)
     if not layout.index:
         return Raw(X, columns=layout.names)

@@ -1,0 +1,520 @@
+"""``franet rank``: what it prints, what it writes, and how it fails."""
+
+import errno
+import json
+import os
+import warnings
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from scipy import sparse
+
+from franet import FRANe, __version__
+from franet.cli import main
+from franet.exceptions import DegenerateRankingWarning
+
+rng = np.random.default_rng(0)
+BASE = rng.normal(size=(60, 4))
+# Three groups of alike features, and one feature that is like no other.
+X = np.column_stack(
+    [BASE[:, [0, 0, 0, 1, 1, 1, 2, 2, 2]] + 0.3 * rng.normal(size=(60, 9)), BASE[:, 3]]
+)
+NAMES = [f"g{j}" for j in range(10)]
+
+
+def save(path, X=X, names=NAMES):
+    lines = [",".join(names)] + [",".join(map(repr, row)) for row in X.tolist()]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.fixture
+def data(tmp_path):
+    return save(tmp_path / "data.csv")
+
+
+def run(*args, **kwargs):
+    return CliRunner().invoke(main, [str(arg) for arg in args], **kwargs)
+
+
+def fails(*args, code):
+    """Run a command that must fail, and return its one line."""
+    result = run(*args)
+    assert result.exit_code == code, result.output
+    assert result.stdout == ""
+    lines = result.stderr.splitlines()
+    assert len(lines) == 1, lines
+    assert lines[0].startswith("error: ")
+    return lines[0]
+
+
+def fitted(**parameters):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DegenerateRankingWarning)
+        return FRANe(**parameters).fit(X)
+
+
+def test_table_on_screen(data):
+    result = run("rank", data, "--top", 3)
+    assert result.exit_code == 0, result.output
+    ranker = fitted()
+    best = np.argsort(ranker.ranking_)[:3]
+    lines = result.stdout.splitlines()
+    assert lines[0].split() == ["rank", "feature", "score", "redundant", "with"]
+    for line, rank, j in zip(lines[2:5], (1, 2, 3), best, strict=True):
+        assert line.split()[:3] == [str(rank), NAMES[j], f"{ranker.scores_[j]:.4g}"]
+    assert "10 features × 60 examples" in result.stdout
+    assert f"Winning threshold {ranker.threshold_:.4g} (RQH " in result.stdout
+    assert f"{ranker.network_.n_edges} edges" in result.stdout
+    assert "\x1b" not in result.stdout
+
+
+def test_redundant_features_are_named(data):
+    result = run("rank", data, "--json", "--top", 10)
+    summary = json.loads(result.stdout)
+    rank = {row["name"]: row["rank"] for row in summary["features"]}
+    groups = {name: int(name[1:]) // 3 for name in NAMES}
+    redundant = [row for row in summary["features"] if row["redundant_with"]]
+    assert redundant
+    for row in redundant:
+        assert rank[row["redundant_with"]] < row["rank"]
+        assert groups[row["redundant_with"]] == groups[row["name"]]
+        assert row["similarity"] > 1.5
+    assert summary["features"][0]["redundant_with"] is None
+    assert summary["features"][0]["similarity"] is None
+    shown = run("rank", data).stdout
+    row = redundant[0]
+    assert f"{row['redundant_with']} (r = {row['similarity'] - 1:.2f})" in shown
+    assert "—" in shown
+
+
+def test_json_is_the_only_thing_on_stdout(data, tmp_path):
+    result = run("rank", data, "--json", "--top", 4, "--output", tmp_path / "r.csv")
+    summary = json.loads(result.stdout)
+    ranker = fitted()
+    order = np.argsort(ranker.ranking_)
+    assert set(summary) == {
+        "format", "version", "features", "n_features", "n_examples", "threshold",
+        "quality", "n_edges", "n_isolated", "n_constant", "warnings", "parameters",
+        "seconds",
+    }  # fmt: skip
+    assert (summary["format"], summary["version"]) == ("franet-ranking", 1)
+    assert [row["index"] for row in summary["features"]] == order[:4].tolist()
+    assert [row["score"] for row in summary["features"]] == pytest.approx(
+        ranker.scores_[order[:4]], rel=1e-12
+    )
+    assert summary["n_features"] == 10
+    assert summary["n_examples"] == 60
+    assert summary["threshold"] == ranker.threshold_
+    assert summary["quality"] == pytest.approx(ranker.quality_[ranker.winner_])
+    assert summary["n_edges"] == ranker.network_.n_edges
+    assert summary["parameters"]["similarity"] == "correlation"
+    assert summary["parameters"]["n_features_to_select"] == 4
+    assert summary["seconds"] > 0
+    assert (tmp_path / "r.csv").exists()
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "json", "parquet"])
+def test_output_holds_the_full_ranking(data, tmp_path, ending):
+    output = tmp_path / f"ranking.{ending}"
+    result = run("rank", data, "--top", 3, "--output", output)
+    assert result.exit_code == 0, result.output
+    assert f"All 10 features: {output}" in result.stdout
+    pd = pytest.importorskip("pandas")
+    if ending == "json":
+        frame = pd.DataFrame(json.loads(output.read_text())["features"])
+    elif ending == "parquet":
+        frame = pytest.importorskip("polars").read_parquet(output).to_pandas()
+    else:
+        mark = "," if ending == "csv" else "\t"
+        frame = pd.read_csv(output, sep=mark, float_precision="round_trip")
+    ranker = fitted()
+    order = np.argsort(ranker.ranking_)
+    assert list(frame) == ["rank", "feature", "index", "score", "selected"]
+    assert frame["rank"].tolist() == list(range(1, 11))
+    assert frame["feature"].tolist() == [NAMES[j] for j in order]
+    assert frame["index"].tolist() == order.tolist()
+    np.testing.assert_allclose(frame["score"], ranker.scores_[order], rtol=1e-12)
+    assert frame["selected"].tolist() == [True] * 3 + [False] * 7
+
+
+def test_options_reach_the_estimator(data):
+    options = (
+        "--similarity minkowski --p 3 --thresholds linear --n-thresholds 20 "
+        "--min-mean-degree 0.5 --damping 0.7 --unweighted --centrality degree "
+        "--quality gini --variant reference --missing error --tie-break denser "
+        "--seed 5 --n-jobs 1 --top 2"
+    ).split()
+    result = run("rank", data, "--json", *options)
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["parameters"] == {
+        "n_features_to_select": 2, "similarity": "minkowski", "p": 3.0,
+        "thresholds": "linear", "n_thresholds": 20, "min_mean_degree": 0.5,
+        "damping": 0.7, "weighted": False, "centrality": "degree",
+        "quality": "gini", "variant": "reference", "missing": "error",
+        "tie_break": "denser", "random_state": 5, "n_jobs": 1,
+    }  # fmt: skip
+
+
+def test_choices_are_those_of_the_estimator():
+    from franet.centrality import CENTRALITIES
+    from franet.cli import _options
+    from franet.quality import QUALITIES
+    from franet.similarity import SIMILARITIES
+    from franet.thresholds import PROGRESSIONS
+
+    assert set(_options.SIMILARITIES) == set(SIMILARITIES)
+    assert set(_options.THRESHOLDS) == set(PROGRESSIONS)
+    assert set(_options.CENTRALITIES) == {"pagerank", *CENTRALITIES}
+    assert set(_options.QUALITIES) == {"random", *QUALITIES}
+
+
+@pytest.mark.parametrize(
+    ("options", "mark"),
+    [
+        (["--similarity", "spearman"], "ρ = "),
+        (["--similarity", "abs-correlation"], "|r| = "),
+        (["--similarity", "euclidean"], "similarity "),
+    ],
+)
+def test_similarity_on_screen(data, options, mark):
+    result = run("rank", data, *options)
+    assert f" ({mark}" in result.stdout
+
+
+def test_unweighted_edges_have_no_number(data):
+    result = run("rank", data, "--unweighted")
+    assert result.exit_code == 0
+    assert "(r = " not in result.stdout
+
+
+def test_default_top_fits_small_and_large_tables(data, tmp_path):
+    assert len(json.loads(run("rank", data, "--json").stdout)["features"]) == 10
+    wide = tmp_path / "wide.npy"
+    np.save(wide, rng.normal(size=(20, 30)))
+    rows = json.loads(run("rank", wide, "--json", "--quiet").stdout)["features"]
+    assert len(rows) == 16
+    assert all(row["name"] == f"x{row['index']}" for row in rows)
+
+
+def test_reading_options(tmp_path):
+    path = tmp_path / "genes.data"
+    lines = ["gene\tabout\t" + "\t".join(f"s{i}" for i in range(60))]
+    lines += [
+        f"{name}\twords\t" + "\t".join(map(repr, column))
+        for name, column in zip(NAMES, X.T.tolist(), strict=True)
+    ]
+    path.write_text("\n".join(lines))
+    args = ["rank", path, "--format", "tsv", "--transpose"]
+    assert "not numeric: 'about'" in fails(*args, code=1)
+    result = run(*args, "--drop-non-numeric", "--header", "--index", "--json")
+    assert result.exit_code == 0, result.output
+    summary = json.loads(result.stdout)
+    assert summary["n_features"] == 10
+    assert {row["name"] for row in summary["features"]} == set(NAMES)
+    assert "Left out 1 column without numbers: 'about'." in summary["warnings"]
+    assert "warning: Left out 1 column" in result.stderr
+
+
+def test_no_header_and_names_from_a_file(tmp_path):
+    path = tmp_path / "x.csv"
+    np.savetxt(path, X, delimiter=",")
+    names = tmp_path / "names.txt"
+    names.write_text("\n".join(NAMES))
+    args = ["--no-header", "--no-index", "--feature-names", names, "--json"]
+    summary = json.loads(run("rank", path, *args).stdout)
+    assert {row["name"] for row in summary["features"]} == set(NAMES)
+
+
+def test_variable_and_sparse(tmp_path):
+    np.savez(tmp_path / "x.npz", a=X, b=X[:, :5])
+    summary = json.loads(
+        run("rank", tmp_path / "x.npz", "--variable", "b", "--json").stdout
+    )
+    assert summary["n_features"] == 5
+    sparse.save_npz(tmp_path / "s.npz", sparse.csr_array(X * (X > 0)))
+    assert run("rank", tmp_path / "s.npz").exit_code == 0
+
+
+def test_precomputed_similarities(tmp_path):
+    np.save(tmp_path / "s.npy", 1 + np.corrcoef(X.T))
+    args = ["rank", tmp_path / "s.npy", "--similarity", "precomputed"]
+    summary = json.loads(run(*args, "--json").stdout)
+    assert summary["n_examples"] is None
+    assert "\n10 features, " in run(*args).stdout
+
+
+def test_constant_features_are_counted(tmp_path):
+    path = save(tmp_path / "d.csv", np.column_stack([X[:, :9], np.ones(60)]))
+    result = run("rank", path)
+    assert "(1 features constant, ranked last)" in result.stdout
+    assert json.loads(run("rank", path, "--json").stdout)["n_constant"] == 1
+
+
+def test_warnings_of_the_estimator_are_shown(tmp_path):
+    path = tmp_path / "noise.npy"
+    noise = np.random.default_rng(2).normal(size=(500, 100))
+    noise[:, :20] = noise[:, :1] + 1e-3 * noise[:, :20]
+    np.save(path, noise)
+    args = ["rank", path]
+    with pytest.warns(DegenerateRankingWarning, match="80 of 100 features"):
+        FRANe().fit(noise)
+    result = run(*args)
+    assert result.exit_code == 0
+    assert "warning: " in result.stderr
+    assert "--tie-break denser" in result.stderr
+    assert json.loads(run(*args, "--json").stdout)["warnings"]
+    assert run(*args, "--quiet").stderr == ""
+
+
+def test_no_winner(tmp_path):
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(30, 4)))
+    args = ["rank", tmp_path / "x.npy", "--min-mean-degree", "99"]
+    result = run(*args)
+    assert result.exit_code == 0, result.output
+    assert "No threshold won: all features score the same." in result.stdout
+    summary = json.loads(run(*args, "--json").stdout)
+    assert summary["threshold"] is None
+    assert summary["quality"] is None
+
+
+def test_truncated_networks_are_told(data, monkeypatch):
+    from franet import _frane
+
+    class Small(_frane.FRANe):
+        def fit(self, X, y=None):
+            self.max_edges = 1
+            return super().fit(X, y)
+
+    monkeypatch.setattr("franet.FRANe", Small, raising=False)
+    result = run("rank", data)
+    assert "edges; only the strongest of each feature" in result.stderr
+
+
+def test_quiet(data, tmp_path):
+    result = run("rank", data, "--quiet", "--output", tmp_path / "r.csv")
+    assert result.output == ""
+    assert (tmp_path / "r.csv").exists()
+
+
+def test_names_cannot_command_the_terminal(tmp_path):
+    names = ["\x1b[31mred", "[bold]x[/bold]", "tab\there", *NAMES[3:]]
+    result = run("rank", save(tmp_path / "d.csv", names=names), "--top", 10)
+    assert result.exit_code == 0, result.output
+    assert "\x1b" not in result.stdout
+    assert r"\x1b[31mred" in result.stdout
+    assert "[bold]x[/bold]" in result.stdout
+
+
+def test_long_names_are_whole_in_pipes(tmp_path):
+    names = [f"{'very-' * 20}{name}" for name in NAMES]
+    result = run("rank", save(tmp_path / "d.csv", names=names))
+    for name in names:
+        assert f" {name} " in result.stdout
+
+
+# -- failures -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--top", "0"],
+        ["--top", "x"],
+        ["--top", "11"],
+        ["--damping", "0"],
+        ["--damping", "1"],
+        ["--n-thresholds", "1"],
+        ["--min-mean-degree", "-1"],
+        ["--p", "0.5"],
+        ["--similarity", "cosine"],
+        ["--format", "xlsx"],
+        ["--nonsense"],
+        ["--variable", "X"],
+        ["--n-jobs", "0"],
+        ["--output", "ranking.xlsx"],
+        ["--similarity", "euclidean", "--missing", "pairwise"],
+    ],
+)
+def test_usage_errors(data, options):
+    fails("rank", data, *options, code=2)
+
+
+def test_parameters_refused_by_the_estimator_are_usage(data, monkeypatch):
+    from franet import _frane
+
+    class Strict(_frane.FRANe):
+        def fit(self, X, y=None):
+            self.damping = 7.0
+            return super().fit(X, y)
+
+    monkeypatch.setattr("franet.FRANe", Strict, raising=False)
+    assert "'damping' parameter" in fails("rank", data, code=2)
+
+
+def test_top_larger_than_the_table(data):
+    line = fails("rank", data, "--top", 11, code=2)
+    assert line == "error: --top 11: the table has 10 features; ask for at most 10"
+
+
+def test_usage_errors_point_to_help():
+    assert "(see 'franet rank --help')" in fails("rank", code=2)
+    assert "(see 'franet --help')" in fails("nonsense", code=2)
+
+
+@pytest.mark.parametrize(
+    ("table", "part"),
+    [
+        ("a,b\n1,2\n3,\n5,6\n", "Column 'b' (1) holds NaN in row 1"),
+        ("a,b\n1,2\n3,inf\n5,6\n", "Column 'b' (1) holds inf"),
+        ("a,b\n1,2\n1,2\n1,2\n", "constant"),
+        ("a\n1\n2\n", "1 feature"),
+        ("a,b\n1,2\n", "1 sample"),
+        ("a,b\n", "no rows"),
+        ("", "empty"),
+        ("a,a\n1,2\n2,1\n", "more than once: 'a'"),
+        ("a,b,c\nx,y,1\nx,w,2\n", "2 columns are not numeric: 'a', 'b'"),
+    ],
+)
+def test_tables_that_cannot_be_ranked(tmp_path, table, part):
+    path = tmp_path / "d.csv"
+    path.write_text(table)
+    assert part in fails("rank", path, code=1)
+
+
+def test_remedies_are_options(tmp_path):
+    path = tmp_path / "d.csv"
+    path.write_text("a,b\n1,2\n3,\n5,6\n")
+    assert "--missing pairwise" in fails("rank", path, code=1)
+
+
+def test_files_that_cannot_be_read(tmp_path):
+    assert "no such file" in fails("rank", tmp_path / "absent.csv", code=1)
+    assert "is a directory" in fails("rank", tmp_path, code=1)
+    (tmp_path / "x.xlsx").write_text("x")
+    assert "--format" in fails("rank", tmp_path / "x.xlsx", code=1)
+    strange = tmp_path / "a\nb\x1b.csv"
+    assert r"\x1b" in fails("rank", strange, code=1)
+
+
+def test_missing_extra(tmp_path, monkeypatch):
+    import sys
+
+    (tmp_path / "x.parquet").write_bytes(b"PAR1")
+    monkeypatch.setitem(sys.modules, "polars", None)
+    line = fails("rank", tmp_path / "x.parquet", code=1)
+    assert "pip install 'franet[polars]'" in line
+
+
+@pytest.fixture
+def no_work(monkeypatch):
+    """Make reading an error: what is tested must come before it."""
+
+    def read_table(*args, **kwargs):
+        raise AssertionError("the file was read")
+
+    monkeypatch.setattr("franet.io.read_table", read_table)
+
+
+@pytest.mark.usefixtures("no_work")
+def test_output_is_checked_before_any_work(data, tmp_path):
+    there = tmp_path / "there.csv"
+    there.write_text("precious")
+    assert "--force" in fails("rank", data, "--output", there, code=1)
+    assert there.read_text() == "precious"
+    assert "no folder" in fails("rank", data, "--output", "absent/r.csv", code=1)
+    (tmp_path / "d.csv").mkdir()
+    assert "directory" in fails("rank", data, "--output", tmp_path / "d.csv", code=1)
+    args = ["rank", data, "--force", "--output", data]
+    assert "--output is the file to read" in fails(*args, code=2)
+
+
+def test_force(data, tmp_path):
+    output = tmp_path / "r.csv"
+    output.write_text("old")
+    assert run("rank", data, "--output", output, "--force").exit_code == 0
+    assert output.read_text().startswith("rank,feature,index,score,selected\n")
+
+
+def test_full_disk(data, tmp_path, monkeypatch):
+    def full(*args):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    line = fails("rank", data, "--output", tmp_path / "r.csv", code=1)
+    assert "the disk is full" in line
+    assert os.listdir(tmp_path) == ["data.csv"]
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "part"),
+    [
+        (KeyboardInterrupt(), 130, "error: interrupted"),
+        (
+            RuntimeError("odd\nthing"),
+            1,
+            "error: unexpected RuntimeError: odd thing (FR",
+        ),
+        (MemoryError(), 1, "error: not enough memory"),
+        (OSError(5, "Input/output error"), 1, "Input/output error"),
+        (ValueError("plain"), 1, "error: plain"),
+    ],
+)
+def test_whatever_happens_is_one_line(data, monkeypatch, error, code, part):
+    def read_table(*args, **kwargs):
+        raise error
+
+    monkeypatch.setattr("franet.io.read_table", read_table)
+    result = run("rank", data)
+    assert result.exit_code == code
+    assert part in result.stderr.strip()
+    assert len(result.stderr.strip().splitlines()) == 1
+    monkeypatch.setenv("FRANET_DEBUG", "1")
+    assert "Traceback" in run("rank", data).stderr
+
+
+def test_pipe_that_breaks_at_the_end(data, monkeypatch):
+    import click
+
+    from franet.cli import _group
+
+    def broken(*args, **kwargs):
+        raise BrokenPipeError
+
+    calls = []
+    monkeypatch.setattr(click.Group, "main", broken)
+    monkeypatch.setattr(_group.os, "dup2", lambda *args: calls.append(args))
+    with open(os.devnull, "w") as out, pytest.raises(SystemExit) as caught:
+        monkeypatch.setattr(_group.sys, "stdout", out)
+        main(["rank", str(data)])
+    assert caught.value.code == 1
+    assert len(calls) == 1
+
+
+def test_version_and_help():
+    assert run("--version").stdout == f"franet, version {__version__}\n"
+    for args in ([], ["--help"], ["-h"]):
+        result = run(*args)
+        assert result.exit_code == 0
+        assert "Commands:" in result.stdout
+        assert "rank" in result.stdout
+    assert "--drop-non-numeric" in run("rank", "--help").stdout
+
+
+def test_click_errors_that_are_no_usage(data, monkeypatch):
+    import click
+
+    def read_table(*args, **kwargs):
+        raise click.ClickException("told by click")
+
+    monkeypatch.setattr("franet.io.read_table", read_table)
+    assert fails("rank", data, code=1) == "error: told by click"
+
+
+def test_demo():
+    result = run("demo")
+    assert result.exit_code == 0, result.output
+    assert "30 features × 569 examples" in result.stdout
+    assert "(r = 0.9" in result.stdout
+    assert result.stdout.splitlines()[-1].strip().startswith("franet rank ")

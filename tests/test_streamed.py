@@ -1,0 +1,67 @@
+"""Graphs too dense to be stored: the streamed path against the oracle."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from naive import naive_frane
+from tables import TABLES, blocks
+from test_agreement import assert_agrees, fit
+
+from franet.engine import levels
+
+TABLE = blocks(m=25, n=300)
+
+
+@pytest.fixture(params=[0, 60, 2000])
+def few_kept(request, monkeypatch):
+    monkeypatch.setattr(levels, "KEPT_PAIRS", request.param)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(
+    "choice",
+    [
+        {},
+        {"variant": "reference"},
+        {"weighted": False},
+        {"similarity": "manhattan", "thresholds": "linear"},
+        {"thresholds": "quantile"},
+        {"similarity": "abs-correlation"},
+        {"centrality": "degree"},
+        {"centrality": "eigenvector"},
+        {"centrality": "harmonic", "n_thresholds": 5},
+        {"quality": "gini"},
+    ],
+)
+def test_streamed_graphs_agree(few_kept, choice, dtype):
+    X = TABLE.astype(dtype)
+    choice = {"n_thresholds": 15, **choice}
+    assert_agrees(
+        fit(X, **choice), naive_frane(X.astype(np.float64), **choice), tolerance=1e-10
+    )
+
+
+@pytest.mark.parametrize("table", ["tied", "duplicated", "constant", "tiny3x4"])
+@pytest.mark.parametrize("variant", ["paper", "reference"])
+def test_streamed_graphs_of_hard_tables(few_kept, table, variant):
+    X = TABLES[table]
+    choice = {"n_thresholds": 15, "variant": variant}
+    assert_agrees(fit(X, **choice), naive_frane(X, **choice))
+
+
+def test_dense_winner(few_kept):
+    # A tenth of the columns carry a signal that all others only echo.
+    rng = np.random.default_rng(0)
+    signal = rng.normal(size=(400, 1))
+    X = 0.5 * signal + rng.normal(size=(400, 300))
+    X[:, :30] = signal + 0.05 * rng.normal(size=(400, 30))
+    expected = naive_frane(X)
+    assert expected.adjacency.astype(bool).mean() > 0.1
+    assert_agrees(fit(X), expected)
+
+
+def test_keep_all_streamed(few_kept):
+    expected = naive_frane(TABLE, n_thresholds=9)
+    ranker = fit(TABLE, n_thresholds=9, keep_all=True)
+    np.testing.assert_allclose(ranker.all_scores_, expected.all_scores, rtol=1e-10)
