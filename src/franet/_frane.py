@@ -307,12 +307,15 @@ class FRANe(FeatureRanker):
             )
         else:
             return
-        warnings.warn(message, DegenerateRankingWarning, stacklevel=3)
+        # Past `fit` and scikit-learn's wrapper around it, to the caller.
+        warnings.warn(message, DegenerateRankingWarning, stacklevel=4)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.missing == "pairwise"
         tags.input_tags.sparse = self.missing == "error"
+        given = self.similarity == "precomputed"
+        tags.input_tags.pairwise = tags.input_tags.positive_only = given
         return tags
 
 

@@ -21,7 +21,13 @@ def check_table(estimator: Any, X: Any, *, allow_missing: bool = False) -> Any:
     Sets ``n_features_in_`` and ``feature_names_in_`` on the estimator. Integers and
     booleans become float64. The error for a bad value names its column.
     """
+    if allow_missing and sparse.issparse(X):
+        raise DataError(
+            "missing='pairwise' needs a dense table: sparse input is not supported. "
+            "Pass X.toarray(), or set missing='error'."
+        )
     _check_names(X)
+    _check_dates(X)
     try:
         table = validate_data(
             estimator,
@@ -32,9 +38,13 @@ def check_table(estimator: Any, X: Any, *, allow_missing: bool = False) -> Any:
             ensure_min_samples=2,
             ensure_min_features=2,
         )
-    except ValueError as err:
-        _explain_text(X, err)
+    except (TypeError, ValueError) as err:
+        _explain(X, err)
         raise
+    if sparse.issparse(table) and not table.has_canonical_format:
+        # Sorting and adding up is done in place: not in the caller's arrays.
+        table = table.copy()
+        table.sum_duplicates()
     _check_finite(table, getattr(estimator, "feature_names_in_", None), allow_missing)
     return table
 
@@ -52,21 +62,68 @@ def _check_names(X: Any) -> None:
         )
 
 
+def _check_dates(X: Any) -> None:
+    """Refuse dates and durations: as numbers they would be nanoseconds."""
+    kinds = getattr(X, "dtypes", None)
+    if kinds is None:
+        kinds = [X.dtype] if hasattr(X, "dtype") else []
+    for j, kind in enumerate(kinds):
+        if str(kind).lower().startswith(("date", "duration", "period", "time")):
+            raise DataError(
+                f"{_column(j, getattr(X, 'columns', None))} holds dates or times "
+                f"({kind}), not numbers. Drop or encode it first."
+            )
+
+
+def _explain(X: Any, err: Exception) -> None:
+    """Raise in one line, with a remedy, what scikit-learn says at length."""
+    said = str(err)
+    if said.startswith("Complex data not supported"):
+        raise DataError(
+            "Complex data not supported. Pass the real part, the imaginary part or "
+            "the modulus, such as numpy.abs(X)."
+        ) from None
+    if said.startswith(("Expected 2D", "Found array with dim")):
+        shape = X.shape if hasattr(X, "shape") else np.shape(X)
+        raise DataError(
+            f"Expected a table with rows and columns, got {len(shape)} dimension(s) "
+            f"(shape {shape}). Pass samples in rows and features in columns."
+        ) from None
+    if "inhomogeneous" in said:
+        raise DataError(
+            "The rows of the table have different lengths. Pass one value for each "
+            "feature in every row."
+        ) from None
+    if said.startswith("Found array with"):
+        raise DataError(
+            f"{said} Pass a table of at least two rows and two columns."
+        ) from None
+    _explain_text(X, err)
+
+
 def _explain_text(X: Any, err: Exception) -> None:
     """Raise an error that names the first column which does not hold numbers."""
-    if "could not convert" not in str(err):
+    if "could not convert" not in str(err) and "argument must be" not in str(err):
         return
     values = X if sparse.issparse(X) else np.asarray(X, dtype=object)
+    if values.ndim != 2:
+        raise DataError(
+            f"Expected a table of numbers, got text ({err}). Pass samples in rows and "
+            "features in columns."
+        ) from err
     for j in range(values.shape[1]):
         try:
             check_array(
                 values[:, [j]], dtype=np.float64, ensure_all_finite=False, copy=True
             )
-        except ValueError:
+        except (TypeError, ValueError) as found:
             name = _column(j, getattr(X, "columns", None))
-            raise DataError(
-                f"{name} does not hold numbers ({err}). Drop or encode it first."
-            ) from err
+            message = (
+                f"{name} does not hold numbers ({found}). Drop or encode it first."
+            )
+            # scikit-learn expects a TypeError where Python raises one.
+            kind = DataError if isinstance(found, ValueError) else TypeError
+            raise kind(message) from err
 
 
 def _column(j: int, names: Any) -> str:
@@ -81,11 +138,6 @@ def _check_finite(X: Any, names: Any, allow_missing: bool) -> None:
     if np.isfinite(total):
         return
     bad = np.isinf(values) if allow_missing else ~np.isfinite(values)
-    if allow_missing and sparse.issparse(X) and np.isnan(values).any():
-        raise DataError(
-            "missing='pairwise' needs a dense table: NaN in a sparse one is not "
-            "supported. Pass X.toarray()."
-        )
     if not bad.any():
         return
     row, j = _first_bad(X, bad)

@@ -286,9 +286,10 @@ class _Search:
             report("centralities", done + 1, len(wanted))
 
     def _solve_what_can_win(self, candidates: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Solve the most promising candidates until the others cannot win.
+        """Solve candidates, the sparsest first, unless they provably cannot win.
 
-        Returns upper bounds on RQH; they hold for the solved ones too.
+        Sparse graphs are cheap, and what they reach spares the dense ones. Returns
+        upper bounds on RQH; they hold for the solved ones too.
         """
         damping = self.settings.damping
         bound = {int(i): self.levels.degree_bound(int(i), damping) for i in candidates}
@@ -299,19 +300,13 @@ class _Search:
             waiting = {i for i in waiting if bound[i] >= best * (1.0 - EQUAL)}
             if not waiting:
                 break
-            batch = self._next_batch(waiting, bound)
+            batch = sorted(waiting)[:BATCH]
             for i, solution in self._pagerank(batch, best).items():
                 bound[i] = min(bound[i], solution.high)
                 best = max(best, solution.low)
             waiting -= set(batch)
             report("candidates", len(bound) - len(waiting), len(bound))
         return np.array([bound[int(i)] for i in candidates])
-
-    def _next_batch(self, waiting: set[int], bound: dict[int, float]) -> list[int]:
-        # Stored graphs first: they are cheap, and what they reach spares the others.
-        stored = {i for i in waiting if i < self.levels.n_kept}
-        pool = stored or waiting
-        return sorted(pool, key=lambda i: (-bound[i], i))[:BATCH]
 
     def _pagerank(self, graphs: list[int], best: float) -> dict[int, Solution]:
         damping = self.settings.damping

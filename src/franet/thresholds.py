@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from franet._returned import finite_numbers
 from franet.engine._numpy import Extrema, TileEngine
 from franet.exceptions import UsageError
 
@@ -130,18 +131,8 @@ def _from_function(
     low: float,
     high: float,
 ) -> NDArray[np.float64]:
-    try:
-        thresholds = np.asarray(function(top - high, top - low, n), dtype=np.float64)
-    except (TypeError, ValueError) as err:
-        raise UsageError(
-            "The thresholds function must take (smallest, largest, n) and return n "
-            f"numbers; it failed with: {err}"
-        ) from err
-    if thresholds.shape != (n,) or not np.isfinite(thresholds).all():
-        raise UsageError(
-            f"The thresholds function must return {n} finite numbers, got an array of "
-            f"shape {thresholds.shape}."
-        )
+    returned = function(top - high, top - low, n)
+    thresholds = finite_numbers(returned, (n,), "The thresholds function")
     return np.sort(top - thresholds)
 
 

@@ -292,6 +292,16 @@ def test_truncated_networks_are_told(data, monkeypatch):
     assert "edges; only the strongest of each feature" in result.stderr
 
 
+def test_guessed_labels_are_told(tmp_path, data):
+    path = tmp_path / "labelled.csv"
+    lines = data.read_text().splitlines()
+    path.write_text("\n".join(f"s{i},{line}" for i, line in enumerate(lines)))
+    hint = "Row labels: 's0' (--no-index if it is a feature)"
+    assert hint in run("rank", path).stdout
+    assert hint not in run("rank", path, "--index").stdout
+    assert "Row labels" not in run("rank", data).stdout
+
+
 def test_quiet(data, tmp_path):
     result = run("rank", data, "--quiet", "--output", tmp_path / "r.csv")
     assert result.output == ""

@@ -375,6 +375,7 @@ def test_frames_with_labels(tmp_path):
     frame = pl.DataFrame({"gene": ["g1", "g2"], "s1": [1.0, 2.0], "s2": [3.0, 4.0]})
     frame.write_parquet(path)
     assert read_table(path).names == ["s1", "s2"]
+    assert read_table(path).labels == "gene"
     table = read_table(path, transpose=True)
     assert table.names == ["g1", "g2"]
     np.testing.assert_array_equal(table.X, [[1, 2], [3, 4]])

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from franet._returned import finite_numbers
 from franet.centrality._graph import Graph
 from franet.centrality.degree import degree
 from franet.centrality.eigenvector import eigenvector
 from franet.centrality.paths import MAX_NODES, closeness, harmonic
-from franet.exceptions import DataError
 
 __all__ = ["CENTRALITIES", "MAX_NODES", "Graph", "from_function"]
 
@@ -34,12 +34,7 @@ def from_function(function: Callable[[Any], Any]) -> Centrality:
     """Make a centrality of a user's function of the sparse adjacency matrix."""
 
     def centrality(graph: Graph) -> NDArray[np.float64]:
-        scores = np.asarray(function(graph.matrix()), dtype=np.float64)
-        if scores.shape != (graph.n,) or not np.isfinite(scores).all():
-            raise DataError(
-                f"The centrality function must return {graph.n} finite numbers, got an "
-                f"array of shape {scores.shape}."
-            )
-        return scores
+        returned = function(graph.matrix())
+        return finite_numbers(returned, (graph.n,), "The centrality function")
 
     return centrality

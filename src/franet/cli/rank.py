@@ -53,6 +53,7 @@ def rank(
 
     from franet.cli._job import rank_table
     from franet.cli._screen import ProgressBar, show, warn
+    from franet.cli._words import clean
     from franet.io import read_table, write_table
 
     table = read_table(file, **reading)
@@ -70,6 +71,9 @@ def rank(
         click.echo(json.dumps(summary, indent=1, allow_nan=False))
     elif not quiet:
         show(summary)
+        if table.labels is not None and not reading["transpose"]:
+            label = clean(repr(table.labels))
+            click.echo(f"Row labels: {label} (--no-index if it is a feature)")
         if output is not None:
             click.echo(f"All {len(columns['rank']):,} features: {output}")
 

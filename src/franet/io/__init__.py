@@ -99,7 +99,7 @@ def read_table(
     X, found = finish(path, raw, options, names)
     if dtype is not None:
         X = X.astype(dtype, copy=False)
-    return Table(X, found, list(raw.dropped), path)
+    return Table(X, found, list(raw.dropped), path, raw.labels)
 
 
 def _check_options(options: Options) -> None:

@@ -34,7 +34,8 @@ def read(path: Path, options: Options) -> Raw:
         raise DataError(f"{path}: no numeric column is left")
     with reading(path, options.format):
         X = _matrix(pl, frame.select(good))
-    return Raw(X, columns=good, rows=rows, dropped=bad)
+    guessed = names[0] if options.index == "auto" and labels == names[:1] else None
+    return Raw(X, good, rows, bad, guessed)
 
 
 def _load(pl: Any, path: Path, kind: str) -> Any:

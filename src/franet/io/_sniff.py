@@ -48,6 +48,8 @@ class Layout:
         The decimal mark.
     plain : bool
         Whether all cells looked at are plain numbers.
+    guessed : str or None
+        The name of the first column, where its words make it the labels.
     """
 
     delimiter: str | None
@@ -58,6 +60,7 @@ class Layout:
     trailing: bool
     decimal: str
     plain: bool
+    guessed: str | None = None
 
 
 def split(
@@ -94,10 +97,12 @@ def sniff(path: Path, options: Options) -> Layout:
         header = short or _is_header(first, body, decimal, labelled)
     if header and not body:
         raise DataError(f"{path}: holds a header line but no rows of data")
-    index = options.index
+    index, guessed = options.index, None
     if index == "auto":
         unnamed = first[0].strip() in ("", "Unnamed: 0") and width > 1
-        index = bool(header and (short or unnamed)) or labelled
+        index = bool(header and (short or unnamed))
+        if labelled and not index:
+            index, guessed = True, first[0].strip() if header else "column 1"
     data = body if header else [first, *body]
     names = None
     if header:
@@ -113,6 +118,7 @@ def sniff(path: Path, options: Options) -> Layout:
         trailing=trailing,
         decimal=decimal,
         plain=plain,
+        guessed=guessed,
     )
 
 
@@ -190,7 +196,9 @@ def _trailing(first: list[str], body: list[list[str]], width: int) -> bool:
 def _labelled(body: list[list[str]], decimal: str, transpose: bool) -> bool:
     """Tell whether the first cells are labels: words, distinct, before numbers."""
     labels = [row[0] for row in body]
-    if min(map(len, body)) < 2 or not all(is_text(cell, decimal) for cell in labels):
+    if min(map(len, body)) < 2 or not any(is_text(cell, decimal) for cell in labels):
+        return False
+    if any(is_blank([cell]) or is_number(cell, decimal) for cell in labels):
         return False
     if transpose:  # words in front of a feature's values can only be its name
         return True

@@ -29,12 +29,15 @@ class Table:
         The non-numeric columns that were left out.
     path : Path
         Where the table was read from.
+    labels : str or None
+        The column that was taken for the labels of the rows because of its words.
     """
 
     X: Any
     names: list[str] | None
     dropped: list[str]
     path: Path
+    labels: str | None = None
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,7 @@ class Raw:
     columns: Sequence[str] | None = None
     rows: Sequence[str] | None = None
     dropped: list[str] = field(default_factory=list)
+    labels: str | None = None
 
 
 def few(items: Iterable[str]) -> str:

@@ -65,7 +65,7 @@ def _by_numpy(path: Path, layout: Layout) -> Raw | None:
     _check_header(path, layout, layout.names, layout.width - layout.index)
     if not layout.index:
         return Raw(X, columns=layout.names)
-    return Raw(X[:, 1:], columns=layout.names, rows=labels)
+    return Raw(X[:, 1:], layout.names, labels, labels=layout.guessed)
 
 
 def _check_header(
@@ -126,7 +126,8 @@ def _by_pandas(path: Path, layout: Layout, drop: bool, labels: list[str]) -> Raw
         raise DataError(f"{path}: no numeric column is left")
     gone = set(bad)
     columns = names and [name for j, name in enumerate(names) if j not in gone]
-    return Raw(kept, columns, labels if layout.index else None, dropped)
+    rows = labels if layout.index else None
+    return Raw(kept, columns, rows, dropped, layout.guessed)
 
 
 def _numeric(pd: Any, frame: Any, decimal: str) -> tuple[NDArray[Any], list[int]]:
