@@ -289,7 +289,7 @@ class FRANe(FeatureRanker):
             ranking=self.ranking_,
             threshold=self.threshold_,
             n_edges=int(outcome.n_edges[outcome.winner]) if won else 0,
-            truncated_=outcome.truncated,
+            truncated_=bool(outcome.truncated),
         )
 
     def _warn(self, outcome: Outcome) -> None:
@@ -297,13 +297,14 @@ class FRANe(FeatureRanker):
         if outcome.winner is None:
             message = f"All features score the same: {outcome.reason}."
         elif self.n_isolated_ > n // 2:
+            by = (
+                "column. tie_break='denser' orders them."
+                if self.tie_break == "column"
+                else "their scores in the next denser network."
+            )
             message = (
                 f"{self.n_isolated_} of {n} features have no edge at the winning "
-                "threshold; they share one score and rank by column. "
-            ) + (
-                "tie_break='denser' orders them."
-                if self.tie_break == "column"
-                else "They are ordered by the next denser network."
+                f"threshold; they share one score and rank by {by}"
             )
         else:
             return

@@ -9,18 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from franet import thresholds as grids
 from franet._progress import report
 from franet.centrality import CENTRALITIES, Graph, from_function
 from franet.centrality.pagerank import Solution, solve_together
-from franet.engine._numpy import Extrema, Measure, Pairs, TileEngine
+from franet.engine._numpy import Extrema, Measure, TileEngine, adjacency
 from franet.engine.graph_kernels import DISCARDED
-from franet.engine.graphs import adjacency
 from franet.engine.levels import Levels
 from franet.engine.tiles import PairSource
 from franet.exceptions import DataError
@@ -33,6 +34,8 @@ RTOL = 1e-12
 # Candidates solved at a time. Constant, so that what is solved, and not only the
 # winner, is the same on any number of threads.
 BATCH = 4
+# Streamed graphs share a pass over the tiles.
+STREAM_BATCH = 16
 
 
 @dataclass(frozen=True)
@@ -125,7 +128,7 @@ def search(source: PairSource, settings: Settings, n_threads: int = 1) -> Outcom
     if settings.variant == "reference" or top is None:
         top = extrema.high
     limits, edges, measure = _lay_grid(engine, extrema, settings, top)
-    levels = Levels(engine, edges, measure)
+    levels = Levels(engine, extrema, edges, measure)
     return _Search(levels, settings).run(top - limits)
 
 
@@ -155,8 +158,6 @@ def _lay_grid(
 
 
 def _no_winner(n: int, settings: Settings, reason: str) -> Outcome:
-    from scipy import sparse
-
     none = np.empty(0)
     return Outcome(
         scores=_equal_scores(n, settings),
@@ -279,7 +280,7 @@ class _Search:
 
         def evaluate(i: int) -> Solution:
             graph: Graph = self.levels.graph(i)
-            return Solution(centrality(graph), np.nan, np.nan, 0.0)
+            return Solution(centrality(graph), np.nan, np.nan)
 
         for done, i in enumerate(wanted):
             self.solved[i] = evaluate(i)
@@ -300,7 +301,7 @@ class _Search:
             waiting = {i for i in waiting if bound[i] >= best * (1.0 - EQUAL)}
             if not waiting:
                 break
-            batch = sorted(waiting)[:BATCH]
+            batch = self._next_batch(sorted(waiting))
             for i, solution in self._pagerank(batch, best).items():
                 bound[i] = min(bound[i], solution.high)
                 best = max(best, solution.low)
@@ -308,54 +309,51 @@ class _Search:
             report("candidates", len(bound) - len(waiting), len(bound))
         return np.array([bound[int(i)] for i in candidates])
 
+    def _next_batch(self, waiting: list[int]) -> list[int]:
+        kept = [i for i in waiting if i < self.levels.n_kept]
+        return kept[:BATCH] if kept else waiting[:STREAM_BATCH]
+
     def _pagerank(self, graphs: list[int], best: float) -> dict[int, Solution]:
-        damping = self.settings.damping
-        levels = self.levels
+        """Solve PageRank on graphs unless their RQH is provably below the best."""
+        levels, damping = self.levels, self.settings.damping
         kept = [i for i in graphs if i < levels.n_kept]
         streamed = [i for i in graphs if i >= levels.n_kept]
-
-        def solve(i: int) -> Solution:
-            kept_graphs = levels.kept
-            assert kept_graphs is not None
-            status, low, high, error, scores = kept_graphs.pagerank(
-                i, damping, best * (1.0 - EQUAL), RTOL
-            )
-            return Solution(None if status == DISCARDED else scores, low, high, error)
-
         found: dict[int, Solution] = {}
         for at in range(0, len(kept), BATCH):
             batch = kept[at : at + BATCH]
-            answers = levels.engine.runner.map(solve, batch)
+            answers = levels.engine.runner.map(partial(self._solve, best=best), batch)
             found.update(zip(batch, answers, strict=True))
             if len(kept) > BATCH:
                 report("PageRank", at + len(batch), len(kept))
-        for at in range(0, len(streamed), 2 * BATCH):
-            batch = streamed[at : at + 2 * BATCH]
-            found.update(
-                solve_together(
-                    batch, levels.degrees, levels.products, damping, best, RTOL
-                )
-            )
+        for at in range(0, len(streamed), STREAM_BATCH):
+            batch = streamed[at : at + STREAM_BATCH]
+            if levels.is_rough and best > -np.inf:
+                rough = solve_together(levels, batch, damping, best, RTOL, rough=True)
+                found.update(rough)
+                batch = [i for i in batch if rough[i].scores is not None]
+            if batch:
+                found.update(solve_together(levels, batch, damping, best, RTOL))
         self.solved.update({i: s for i, s in found.items() if s.scores is not None})
         return found
+
+    def _solve(self, i: int, best: float) -> Solution:
+        kept = self.levels.kept
+        assert kept is not None
+        at_stake = best * (1.0 - EQUAL)
+        status, low, high, scores = kept.pagerank(
+            i, self.settings.damping, at_stake, RTOL
+        )
+        return Solution(None if status == DISCARDED else scores, low, high)
 
     def _network(self, winner: int | None) -> tuple[Any, bool]:
         levels, most = self.levels, self.settings.max_edges
         if winner is None:
-            none = np.empty(0, np.int32)
-            return adjacency(
-                Pairs(none, none, np.empty(0)), np.empty(0), levels.n
-            ), False
-        if levels.n_edges[winner] // 2 <= most and winner < levels.n_kept:
-            assert levels.kept is not None
-            return levels.kept.matrix(winner), False
-        limit = levels.edges[winner]
-        truncated = levels.n_edges[winner] // 2 > most
-        if truncated:
-            pairs = levels.engine.strongest_pairs(limit, max(1, most // levels.n))
-        else:
-            pairs = levels.engine.pairs_within(limit)
-        return adjacency(pairs, levels.measure.weights(pairs.d), levels.n), truncated
+            return sparse.csr_array((levels.n, levels.n)), False
+        if levels.n_edges[winner] // 2 <= most:
+            return levels.matrix(winner), False
+        limit = float(levels.edges[winner])
+        pairs = levels.engine.strongest_pairs(limit, max(1, most // levels.n))
+        return adjacency(pairs, levels.measure.weights(pairs.d), levels.n), True
 
     def _extras(self, outcome: Outcome, candidates: NDArray[np.intp]) -> None:
         if self.settings.second_key and outcome.winner is not None:

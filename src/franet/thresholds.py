@@ -84,7 +84,7 @@ def paper_limits(
         case "linear":
             last = high
         case "linear-mean":
-            last = extrema.mean
+            last = engine.mean()
         case "linear-median":
             last = _median(engine, extrema)
         case "quantile":
@@ -113,7 +113,7 @@ def reference_limits(
             last = high
         case "linear-mean":
             # Of the full matrix, the zeros of its diagonal included.
-            last = extrema.mean * (features - 1) / features
+            last = engine.mean() * (features - 1) / features
         case "linear-median":
             last = _median(engine, extrema, zeros=features)
         case "quantile":
@@ -141,8 +141,10 @@ def _pair_values(
 ) -> NDArray[np.float64]:
     """Return order statistics of `zeros` zeros and every pair counted twice."""
     pairs = np.maximum(ranks - zeros, 0) // 2
-    # Rounding leaves equal features a hair below zero.
-    values = engine.order_statistics(pairs, extrema.low - extrema.zero, extrema.high)
+    # Rounding leaves some values a hair outside the extremes.
+    values = engine.order_statistics(
+        pairs, extrema.low - extrema.zero, extrema.high + extrema.zero
+    )
     values[values <= extrema.low + extrema.zero] = extrema.low
     return np.where(ranks < zeros, 0.0, values)
 

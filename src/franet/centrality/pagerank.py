@@ -6,18 +6,16 @@ dense to be stored: one pass over the tiles serves a product of every graph.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from franet.engine.graph_kernels import rqh_interval
+from franet.engine.levels import Levels
 from franet.quality import EQUAL
 
 __all__ = ["Solution", "solve_together"]
-
-Product = Callable[[list[int], NDArray[np.float64]], NDArray[np.float64]]
 
 
 @dataclass
@@ -27,24 +25,32 @@ class Solution:
     Attributes
     ----------
     scores : ndarray or None
-        The scores; None if the graph was discarded.
+        The scores; None if the graph was discarded, or not solved.
     low, high : float
         Bounds on RQH.
-    error : float
-        Bound on the relative error of the scores.
     """
 
     scores: NDArray[np.float64] | None
     low: float
     high: float
-    error: float
 
 
 class _Iteration:
-    """Conjugate gradients on one graph, one product at a time."""
+    """Conjugate gradients on one graph, one product at a time.
 
-    def __init__(self, d: NDArray[np.float64], damping: float) -> None:
+    Parameters
+    ----------
+    d : ndarray
+        The weighted degrees.
+    d_error : float
+        The share by which degrees, and the weights behind them, may be off.
+    damping : float
+        The damping factor.
+    """
+
+    def __init__(self, d: NDArray[np.float64], d_error: float, damping: float) -> None:
         self.d = d
+        self.d_error = d_error
         self.damping = damping
         self.base = (1.0 - damping) / len(d)
         self.root = np.divide(1.0, np.sqrt(d), out=np.zeros_like(d), where=d > 0.0)
@@ -78,36 +84,39 @@ class _Iteration:
         """Return what is known, and whether it will not get better."""
         assert self.residual is not None
         z = self.y * self.root
-        ε = float(np.abs(self.residual * self.root).max()) / (1.0 - self.damping)
-        ε += 1e-15 * float(z.max())
+        largest = float(np.abs(z).max())
+        # The PageRank map of weights that are off by a share e of the degree, applied
+        # to |z| <= largest, is off by 2 e · largest.
+        noise = (1e-15 + 2 * self.d_error) * largest
+        ε = float(np.abs(self.residual * self.root).max()) + noise
+        ε /= 1.0 - self.damping
         self.idle = 0 if ε < 0.9 * self.best_error else self.idle + 1
         self.best_error = min(ε, self.best_error)
-        low, high = rqh_interval(z, self.d, ε, self.base)
+        low, high = rqh_interval(z, self.d, self.d_error, ε, self.base)
         connected = self.d > 0.0
         scores = np.where(connected, self.d * z, self.base)
         error = ε / float(z.min(where=connected, initial=np.inf))
-        done = error <= rtol or self.idle >= 12 or self.square == 0.0
-        return Solution(scores, float(low), float(high), error), done
+        patience = 12 if self.d_error == 0.0 else 2
+        done = error <= rtol or self.idle >= patience or self.square == 0.0
+        return Solution(scores, float(low), float(high)), done
 
 
 def solve_together(
+    levels: Levels,
     graphs: list[int],
-    degrees: Callable[[int], NDArray[np.float64]],
-    product: Product,
     damping: float,
     best: float,
     rtol: float,
+    rough: bool = False,
 ) -> dict[int, Solution]:
     """Solve PageRank on several graphs, or prove that their RQH is below the best.
 
     Parameters
     ----------
+    levels : Levels
+        The graphs of all thresholds.
     graphs : list of int
-        The graphs.
-    degrees : callable
-        Gives the weighted degrees of a graph.
-    product : callable
-        Gives the products of some graphs, each with a column of a matrix.
+        The streamed graphs that are asked for.
     damping : float
         The damping factor.
     best : float
@@ -115,17 +124,22 @@ def solve_together(
         of this call prove for themselves. With minus infinity all are solved.
     rtol : float
         Bound on the relative error of the scores.
+    rough : bool, default=False
+        Whether rough products are used: they can discard a graph, never solve it.
     """
     discard = best > -np.inf
-    work = {i: _Iteration(degrees(i), damping) for i in graphs}
+    work: dict[int, _Iteration] = {}
+    for i in graphs:
+        d, d_error = levels.rough_degrees(i) if rough else (levels.degrees(i), 0.0)
+        work[i] = _Iteration(d, d_error, damping)
     solutions: dict[int, Solution] = {}
     while work:
         active = sorted(work)
-        requests = np.column_stack([work[i].request() for i in active])
-        products = product(active, np.ascontiguousarray(requests))
+        requests = np.stack([work[i].request() for i in active])
+        products = levels.products(active, requests, rough)
         states = {}
-        for column, i in enumerate(active):
-            work[i].receive(products[:, column])
+        for row, i in enumerate(active):
+            work[i].receive(products[row])
             states[i] = work[i].state(rtol)
         if discard:
             best = max(best, *(state.low for state, _ in states.values()))

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from numba import njit
 
-__all__ = ["kernel"]
+__all__ = ["kernel", "reduction"]
 
 # No fast math: NaN and infinity keep their meaning and sums their order. Kernels run
 # on the threads of the tile runner, so they release the lock of the interpreter.
 kernel = njit(nogil=True, cache=True, error_model="numpy")
+
+# Sums over a row may be taken several lanes at a time: another order than one by one,
+# but the same in every run. NaN and infinity keep their meaning here too.
+reduction = njit(
+    nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"}
+)

@@ -7,11 +7,20 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from franet.engine import kernels
 from franet.engine.tiles import PairSource, Tile, TileGrid, TileRunner
 
-__all__ = ["Extrema", "Measure", "Pairs", "TileEngine"]
+__all__ = [
+    "BinTable",
+    "Extrema",
+    "Harvest",
+    "Measure",
+    "Pairs",
+    "TileEngine",
+    "adjacency",
+]
 
 # d below this share of the scale is rounding (the smallest genuine value seen in real
 # data is 8e-7); an edge may miss its threshold by this much.
@@ -31,18 +40,18 @@ class Extrema:
         The smallest that is not `low` up to rounding; infinity where there is none.
     next_zero : float
         The smallest that is not 0 up to rounding; infinity where there is none.
-    mean : float
-        The mean.
     scale : float
         The scale of the measure.
+    tally : Tally
+        Roughly how many pairs lie below a value.
     """
 
     low: float
     high: float
     next_low: float
     next_zero: float
-    mean: float
     scale: float
+    tally: Tally
 
     @property
     def zero(self) -> float:
@@ -53,6 +62,31 @@ class Extrema:
     def slack(self) -> float:
         """How far a pair may miss a threshold and still be an edge."""
         return SLACK * self.scale
+
+
+class Tally:
+    """Counts of pairs by the leading bits of their values in single precision."""
+
+    SHIFT = 19
+    SIZE = 1 << (32 - SHIFT)
+
+    def __init__(self, counts: NDArray[np.int64]) -> None:
+        bits = np.arange(self.SIZE, dtype=np.uint32) << np.uint32(self.SHIFT)
+        last = bits + np.uint32((1 << self.SHIFT) - 1)
+        # Bit patterns of negative numbers ascend as the numbers descend; those that
+        # are no numbers hold no pairs.
+        low = np.fmin(bits.view(np.float32), last.view(np.float32))
+        cells = np.flatnonzero(~np.isnan(low))
+        cells = cells[np.argsort(low[cells], kind="stable")]
+        low = low[cells].astype(np.float64)
+        # Single precision may have rounded a value into the next cell.
+        self._low = low - 1e-6 * np.abs(np.where(np.isfinite(low), low, 0.0))
+        self._count = np.cumsum(counts[cells])
+
+    def at_most(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return upper bounds on the number of pairs with ``d <= value``."""
+        at = np.searchsorted(self._low, values, side="right") - 1
+        return np.where(at >= 0, self._count[at], 0)
 
 
 @dataclass(frozen=True)
@@ -85,11 +119,76 @@ class Measure:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Pairs of features and their dissimilarities, in the order of the tiles."""
+    """Pairs of features and their dissimilarities, in the order of the tiles.
+
+    `rough` are the dissimilarities as the tiles gave them.
+    """
 
     j: NDArray[np.int32]
     k: NDArray[np.int32]
     d: NDArray[np.float64]
+    rough: NDArray[np.float64]
+
+    @classmethod
+    def joined(cls, parts: dict[tuple[int, int], Pairs]) -> Pairs:
+        """Return the pairs of several tiles as one; empties the parts."""
+        names = ("j", "k", "d", "rough")
+        none = cls(*(np.empty(0, t) for t in (np.int32, np.int32, float, float)))
+        ordered = [none, *(parts.pop(at) for at in sorted(parts))]
+        return cls(*(np.concatenate([getattr(p, x) for p in ordered]) for x in names))
+
+
+def adjacency(pairs: Pairs, weights: NDArray[np.float64], n: int) -> sparse.csr_array:
+    """Return the symmetric sparse matrix of some pairs, columns sorted."""
+    j = np.concatenate([pairs.j, pairs.k])
+    k = np.concatenate([pairs.k, pairs.j])
+    matrix = sparse.coo_array((np.concatenate([weights, weights]), (j, k)), (n, n))
+    matrix = matrix.tocsr()
+    matrix.sort_indices()
+    return matrix
+
+
+@dataclass
+class Harvest:
+    """What one pass over the tiles brings in.
+
+    Attributes
+    ----------
+    pairs : Pairs
+        The pairs up to the limit.
+    count : ndarray of int of shape (n_graphs, n)
+        Number of edges of each feature in each dense graph; exact.
+    weight : ndarray of shape (n_graphs, n)
+        Their weights added up, each off by `error` at the most.
+    corrections : list of CSR arrays
+        For each dense graph the weights of edges that rough tiles would miss, and
+        the negative ones of those that they would add; empty where tiles are exact.
+    error : float
+        Bound on the error of a weight.
+    """
+
+    pairs: Pairs
+    count: NDArray[np.int64]
+    weight: NDArray[np.float64]
+    corrections: list[Any]
+    error: float
+
+    def correct(
+        self, near: Pairs, dense: NDArray[np.float64], measure: Measure, error: float
+    ) -> None:
+        """Decide the pairs near a limit by their exact values."""
+        n = self.count.shape[1]
+        self.error = error
+        for i, limit in enumerate(dense):
+            sign = (near.d <= limit).astype(np.int8) - (near.rough <= limit)
+            wrong = sign != 0
+            j, k = near.j[wrong], near.k[wrong]
+            signed = sign[wrong] * measure.weights(near.d[wrong])
+            part = Pairs(j, k, near.d[wrong], near.rough[wrong])
+            self.corrections.append(adjacency(part, signed, n))
+            for end in (j, k):
+                np.add.at(self.count[i], end, sign[wrong])
+                np.add.at(self.weight[i], end, signed)
 
 
 class TileEngine:
@@ -110,58 +209,93 @@ class TileEngine:
         self.runner = TileRunner(n_threads)
 
     def extrema(self) -> Extrema:
-        """Return the extremes of the dissimilarities and their mean."""
+        """Return the extremes of the dissimilarities."""
         source, blocks = self.source, self.grid.n_blocks
-        low = np.full((blocks, blocks), np.inf)
-        high = np.full((blocks, blocks), -np.inf)
-        total = np.zeros((blocks, blocks))
+        shape = (blocks, blocks)
+        low, high = np.full(shape, np.inf), np.full(shape, -np.inf)
+        above = np.full(shape, np.inf)
+        counts = np.zeros((blocks, Tally.SIZE), np.int64)
+        noise = ZERO * (source.scale or 0.0) + 2 * source.error
 
         def visit(tile: Tile) -> None:
             at = tile.i, tile.j
             D = source.tile(*at)
-            low[at], high[at], total[at] = kernels.extrema(
-                D, *tile.shape, tile.is_diagonal
-            )
+            low[at], high[at] = self._ends(D, tile)
+            pairs = D, *tile.shape, tile.is_diagonal
+            kernels.tally(*pairs, counts=counts[tile.i])
+            above[at] = low[at]
+            if source.scale is not None and low[at] <= noise:
+                above[at] = kernels.smallest_above(*pairs, noise)
 
         self.runner.run(self.grid.rounds(), visit, "extremes")
         if source.error:
             self._sharpen(low, high)
-        return self._summary(low, high, float(total.sum()))
+        least, most = float(low.min()), float(high.max())
+        scale = max(abs(least), abs(most)) if source.scale is None else source.scale
+        zero = ZERO * scale
+        if source.has_zero and least <= zero:
+            least = 0.0
+        if least == 0.0 and source.scale is not None:
+            next_low = self._next_to_copies(low, above, noise, zero)
+        else:
+            next_low = self._smallest_above(low, least + zero)
+        next_zero = least if least > 0.0 else next_low
+        tally = Tally(counts.sum(axis=0))
+        return Extrema(least, most, next_low, next_zero, scale, tally)
+
+    def _ends(self, D: NDArray[Any], tile: Tile) -> tuple[float, float]:
+        if tile.is_diagonal or tile.shape != D.shape:
+            return kernels.extrema(D, *tile.shape, tile.is_diagonal)
+        return float(D.min()), float(D.max())
 
     def _sharpen(self, low: NDArray[np.float64], high: NDArray[np.float64]) -> None:
-        """Recompute in float64 the tiles that can hold an extreme."""
+        """Recompute in float64 the pairs that can be an extreme."""
         ε = 2 * self.source.error
-        near = (low <= low.min() + ε) | (high >= high.max() - ε)
+        least, most = low.min() + ε, high.max() - ε
 
         def visit(tile: Tile) -> None:
             at = tile.i, tile.j
-            low[at], high[at], _ = kernels.extrema(
-                self.source.exact_tile(*at), *tile.shape, tile.is_diagonal
-            )
+            D = self.source.tile(*at)
+            pairs = *tile.shape, tile.is_diagonal
+            for values, sign in ((low, 1.0), (high, -1.0)):
+                limit = least if sign > 0 else -most
+                j, k, d = kernels.collect(sign * D, *pairs, limit)
+                if len(j):
+                    exact = self.source.refine(*at, j, k, sign * d)
+                    values[at] = sign * (sign * exact).min()
 
-        self.runner.run(self._chosen(near), visit, "extremes, exactly")
-
-    def _summary(
-        self, low: NDArray[np.float64], high: NDArray[np.float64], total: float
-    ) -> Extrema:
-        least, most = float(low.min()), float(high.max())
-        scale = self.source.scale
-        if scale is None:
-            scale = max(abs(least), abs(most))
-        zero = ZERO * scale
-        if self.source.has_zero and least <= zero:
-            least = 0.0
-        next_low = next_zero = self._smallest_above(low, least + zero)
-        if least > 0.0:
-            next_zero = least
-        return Extrema(
-            low=least,
-            high=most,
-            next_low=next_low,
-            next_zero=next_zero,
-            mean=total / (self.n * (self.n - 1) / 2),
-            scale=scale,
+        self.runner.run(
+            self._chosen((low <= least) | (high >= most)), visit, "extremes, exactly"
         )
+
+    def _next_to_copies(
+        self,
+        low: NDArray[np.float64],
+        above: NDArray[np.float64],
+        noise: float,
+        zero: float,
+    ) -> float:
+        """Return the smallest dissimilarity above `zero` where some are zero.
+
+        `above` holds what each tile has above the noise. Only pairs in the noise,
+        and those that compete with the smallest above it, are computed again.
+        """
+        best = float(above.min())
+        if not self.source.error:
+            return best
+        limit = max(noise, best + 2 * self.source.error) if best < np.inf else noise
+        answers = np.full(low.shape, np.inf)
+
+        def visit(tile: Tile) -> None:
+            at = tile.i, tile.j
+            D = self.source.tile(*at)
+            j, k, d = kernels.collect(D, *tile.shape, tile.is_diagonal, limit)
+            d = self.source.refine(*at, j, k, d)
+            answers[at] = d.min(where=d > zero, initial=np.inf)
+
+        near = (low <= limit) | (above <= limit)
+        self.runner.run(self._chosen(near), visit, "smallest gap")
+        return float(answers.min())
 
     def _smallest_above(self, low: NDArray[np.float64], floor: float) -> float:
         """Return the smallest dissimilarity above `floor`, in float64.
@@ -170,12 +304,10 @@ class TileEngine:
         others, and those that compete with the best answer, are computed again.
         """
         ε = self.source.error
-        above = low > floor + 2 * ε
-        best = low[above].min(initial=np.inf)
-        again = low <= floor + 2 * ε
+        best = low[low > floor + 2 * ε].min(initial=np.inf)
+        again = (low <= floor + 2 * ε) & np.isfinite(low)
         if ε:
-            again |= low <= best + 2 * ε
-        again &= np.isfinite(low)
+            again |= (low <= best + 2 * ε) & np.isfinite(low)
         answers = np.full(low.shape, np.inf)
 
         def visit(tile: Tile) -> None:
@@ -187,6 +319,17 @@ class TileEngine:
         self.runner.run(self._chosen(again), visit, "smallest gap")
         found = float(answers.min())
         return found if ε else min(found, float(best))
+
+    def mean(self) -> float:
+        """Return the mean of the dissimilarities."""
+        sums = np.zeros((self.grid.n_blocks, self.grid.n_blocks))
+
+        def visit(tile: Tile) -> None:
+            D = self.source.exact_tile(tile.i, tile.j)
+            sums[tile.i, tile.j] = kernels.total(D, *tile.shape, tile.is_diagonal)
+
+        self.runner.run(self.grid.rounds(), visit, "mean")
+        return float(sums.sum()) / (self.n * (self.n - 1) / 2)
 
     def _chosen(self, mask: NDArray[np.bool_]) -> list[list[Tile]]:
         chosen = [[t for t in tiles if mask[t.i, t.j]] for tiles in self.grid.rounds()]
@@ -255,76 +398,87 @@ class TileEngine:
         counts, low, high = zip(*parts.values(), strict=True)
         return np.sum(counts, 0), np.min(low, 0), np.max(high, 0)
 
-    def degrees(
-        self, edges: NDArray[np.float64], measure: Measure
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return number and total weight of each feature's edges in each graph.
+    def harvest(
+        self, limit: float, dense: NDArray[np.float64], measure: Measure
+    ) -> Harvest:
+        """Return the pairs up to a limit, and the degrees of denser graphs.
 
-        Graph ``i`` has the pairs with ``d <= edges[i]``; the results have one row
-        for each feature and one column for each graph.
+        Parameters
+        ----------
+        limit : float
+            Pairs with ``d <= limit`` are returned.
+        dense : ndarray
+            Graph ``i`` of the degrees has the pairs with ``d <= dense[i]``.
+        measure : Measure
+            Turns dissimilarities into weights.
         """
-        count = np.zeros((self.n, len(edges)), np.int64)
-        weight = np.zeros((self.n, len(edges)))
-        table = BinTable(edges)
+        source = self.source
+        kept: dict[tuple[int, int], Pairs] = {}
+        near: dict[tuple[int, int], Pairs] = {}
+        count = np.zeros((len(dense), self.n), np.int32)
+        weight = np.zeros((len(dense), self.n))
 
         def visit(tile: Tile) -> None:
+            at = tile.i, tile.j
+            D = source.tile(*at)
+            pairs = D, *tile.shape, tile.is_diagonal
+            if limit > -np.inf:
+                found = kernels.collect(*pairs, limit + source.error)
+                kept[at] = self._exactly(tile, found, limit)
+            if not len(dense):
+                return
             kernels.degrees(
-                self.source.exact_tile(tile.i, tile.j),
-                *tile.shape,
-                tile.is_diagonal,
+                *pairs,
                 tile.rows.start,
                 tile.cols.start,
-                *table.arguments,
+                dense,
                 *measure.arguments,
                 count=count,
                 weight=weight,
             )
+            if source.error:
+                found = kernels.collect_near(*pairs, dense, source.error)
+                near[at] = self._exactly(tile, found, np.inf)
 
-        self.runner.run(self.grid.rounds(), visit, "degrees")
-        np.cumsum(count, axis=1, out=count)
+        self.runner.run(self.grid.rounds(), visit, "edges")
         if not measure.weighted:
-            return count, count.astype(np.float64)
-        return count, np.cumsum(weight, axis=1, out=weight)
+            weight[:] = count
+        harvest = Harvest(Pairs.joined(kept), count.astype(np.int64), weight, [], 0.0)
+        if source.error and len(dense):
+            harvest.correct(Pairs.joined(near), dense, measure, source.error)
+        return harvest
+
+    def _exactly(self, tile: Tile, found: Any, limit: float) -> Pairs:
+        """Return pairs found in a tile with their float64 values."""
+        j, k, rough = found
+        d = self.source.refine(tile.i, tile.j, j, k, rough)
+        keep = d <= limit if self.source.error else slice(None)
+        j = j + np.int32(tile.rows.start)
+        k = k + np.int32(tile.cols.start)
+        return Pairs(j[keep], k[keep], d[keep], rough[keep])
 
     def pairs_within(self, limit: float) -> Pairs:
         """Return the pairs with ``d <= limit``, with float64 dissimilarities."""
-        parts: dict[tuple[int, int], tuple[Any, Any, Any]] = {}
-
-        def visit(tile: Tile) -> None:
-            at = tile.i, tile.j
-            D = self.source.tile(*at)
-            j, k, d = kernels.collect(
-                D, *tile.shape, tile.is_diagonal, limit + self.source.error
-            )
-            if not len(j):
-                return
-            d = self.source.refine(*at, j, k, d)
-            keep = slice(None) if self.source.error == 0.0 else d <= limit
-            parts[at] = (
-                (j + np.int32(tile.rows.start))[keep],
-                (k + np.int32(tile.cols.start))[keep],
-                d[keep],
-            )
-
-        self.runner.run(self.grid.rounds(), visit, "edges")
-        columns = list(zip(*(parts[at] for at in sorted(parts)), strict=True))
-        if not columns:
-            none = np.empty(0, np.int32)
-            return Pairs(none, none, np.empty(0))
-        return Pairs(*(np.concatenate(column) for column in columns))
+        nothing = Measure(0.0, 0.0, 0.0, 0.0, weighted=False)
+        return self.harvest(limit, np.empty(0), nothing).pairs
 
     def product(
         self,
         edges: NDArray[np.float64],
         measure: Measure,
         X: NDArray[np.float64],
+        rough: bool = False,
     ) -> NDArray[np.float64]:
-        """Return the product of graph ``c`` with column ``c`` of X, for all columns."""
+        """Return the product of graph ``i`` with row ``i`` of X, for all rows.
+
+        With `rough`, tiles are as imprecise as the source's `error` says.
+        """
         Y = np.zeros_like(X)
+        tile_of = self.source.tile if rough else self.source.exact_tile
 
         def visit(tile: Tile) -> None:
             kernels.masked_product(
-                self.source.exact_tile(tile.i, tile.j),
+                tile_of(tile.i, tile.j),
                 *tile.shape,
                 tile.is_diagonal,
                 tile.rows.start,
@@ -369,9 +523,8 @@ class TileEngine:
         d = values[kept]
         pair = np.minimum(j, k) * self.n + np.maximum(j, k)
         pair, at = np.unique(pair, return_index=True)
-        return Pairs(
-            (pair // self.n).astype(np.int32), (pair % self.n).astype(np.int32), d[at]
-        )
+        first, second = (pair // self.n).astype(np.int32), pair % self.n
+        return Pairs(first, second.astype(np.int32), d[at], d[at])
 
 
 class BinTable:

@@ -56,8 +56,10 @@ def _dot(x, y):
 
 
 @kernel
-def rqh_interval(z, d, ε, base):
+def rqh_interval(z, d, d_error, ε, base):
     """Return bounds on RQH from bounds ``|z* − z| ≤ ε``; ``r = d z``.
+
+    The degrees are known up to a share `d_error`.
 
     Isolated nodes (``d = 0``) have the score `base`, which is also the smallest
     score that a node can have.
@@ -67,8 +69,8 @@ def rqh_interval(z, d, ε, base):
     lo1 = lo2 = hi1l = hi2l = np.inf
     for j in range(n):
         if d[j] > 0.0:
-            up = d[j] * (z[j] + ε)
-            low = max(d[j] * (z[j] - ε), base)
+            up = d[j] * (z[j] + ε) * (1.0 + d_error)
+            low = max(d[j] * (z[j] - ε) * (1.0 - d_error), base)
         else:
             up = low = base
         if up > hi1:
@@ -93,8 +95,10 @@ def rqh_interval(z, d, ε, base):
 
 
 @kernel
-def degree_bound(d, δ):
+def degree_bound(d, d_error, δ):
     """Return an upper bound on RQH that needs no product, only the degrees.
+
+    The degrees are known up to a share `d_error`.
 
     With ``z = r / d`` averaged over neighbours, ``1/(n d_max) ≤ z ≤ 1/(n d_min)``,
     hence ``(1−δ) + δ d_j/d_max ≤ n r_j ≤ (1−δ) + δ d_j/d_min``.
@@ -120,8 +124,9 @@ def degree_bound(d, δ):
             small2 = d[j]
     if d.size <= 2:
         big2, small2 = big1, small1
-    bound = ((1.0 - δ) + δ * big2 / d_min) / ((1.0 - δ) + δ * small2 / d_max)
-    return bound * (1.0 + 1e-12)
+    ratio = (1.0 + d_error) / (1.0 - d_error)
+    most = (1.0 - δ) + δ * big2 / d_min * ratio
+    return most / ((1.0 - δ) + δ * small2 / d_max / ratio) * (1.0 + 1e-12)
 
 
 @kernel
@@ -172,7 +177,7 @@ def pagerank(
         ε /= 1.0 - δ
         # The recurrence loses sight of the true residual at rounding level.
         ε += 1e-15 * z_max
-        low, high = rqh_interval(z, d, ε, base)
+        low, high = rqh_interval(z, d, 0.0, ε, base)
         if high < best:
             status = DISCARDED
             break

@@ -11,17 +11,7 @@ from scipy import sparse
 from franet.engine import graph_kernels
 from franet.engine._numpy import BinTable, Measure, Pairs
 
-__all__ = ["KeptGraphs", "adjacency"]
-
-
-def adjacency(pairs: Pairs, weights: NDArray[np.float64], n: int) -> sparse.csr_array:
-    """Return the symmetric sparse matrix of some pairs, columns sorted."""
-    j = np.concatenate([pairs.j, pairs.k])
-    k = np.concatenate([pairs.k, pairs.j])
-    matrix = sparse.coo_array((np.concatenate([weights, weights]), (j, k)), (n, n))
-    matrix = matrix.tocsr()
-    matrix.sort_indices()
-    return matrix
+__all__ = ["KeptGraphs"]
 
 
 class KeptGraphs:
@@ -90,7 +80,7 @@ class KeptGraphs:
 
     def pagerank(
         self, i: int, damping: float, best: float, rtol: float
-    ) -> tuple[int, float, float, float, NDArray[np.float64]]:
+    ) -> tuple[int, float, float, NDArray[np.float64]]:
         """Solve PageRank on graph `i`, or prove that its RQH is below `best`.
 
         Returns
@@ -99,13 +89,11 @@ class KeptGraphs:
             One of the states of the kernel.
         low, high : float
             Bounds on RQH.
-        error : float
-            Bound on the relative error of the scores.
         scores : ndarray
             The scores; of use only if the state is not "discarded".
         """
         d, z = self.degrees[i], np.empty(self.n)
-        status, ε, low, high = graph_kernels.pagerank(
+        status, _, low, high = graph_kernels.pagerank(
             self.start,
             self.end[i],
             self.columns,
@@ -121,8 +109,7 @@ class KeptGraphs:
         )
         connected = d > 0.0
         scores = np.where(connected, d * z, (1.0 - damping) / self.n)
-        smallest = z.min(where=connected, initial=np.inf)
-        return status, low, high, float(ε / smallest), scores
+        return status, low, high, scores
 
     def matrix(self, i: int) -> sparse.csr_array:
         """Return graph `i` as a sparse matrix, columns sorted."""

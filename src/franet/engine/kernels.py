@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from franet.engine._jit import kernel
+from franet.engine._jit import kernel, reduction
 
 __all__ = [
     "collect",
+    "collect_near",
     "count_cells",
     "degrees",
     "extrema",
@@ -20,24 +21,46 @@ __all__ = [
     "masked_product",
     "smallest_above",
     "strongest",
+    "tally",
+    "total",
 ]
 
 
 @kernel
 def extrema(D, a, b, up):
-    """Return the smallest, the largest and the sum of the pairs of a tile."""
+    """Return the smallest and the largest of the pairs of a tile."""
     lo = np.inf
     hi = -np.inf
-    total = 0.0
     for j in range(a):
-        row = 0.0
         for k in range(j + 1 if up else 0, b):
             d = np.float64(D[j, k])
             lo = min(lo, d)
             hi = max(hi, d)
-            row += d
-        total += row
-    return lo, hi, total
+    return lo, hi
+
+
+@reduction
+def total(D, a, b, up):
+    """Return the sum of the pairs of a tile."""
+    s = 0.0
+    for j in range(a):
+        row = 0.0
+        for k in range(j + 1 if up else 0, b):
+            row += np.float64(D[j, k])
+        s += row
+    return s
+
+
+@kernel
+def tally(D, a, b, up, *, counts):
+    """Count the pairs by the leading bits of their values in single precision."""
+    row = np.empty(b, np.float32)
+    bits = row.view(np.uint32)
+    for j in range(a):
+        for k in range(b):
+            row[k] = D[j, k]
+        for k in range(j + 1 if up else 0, b):
+            counts[bits[k] >> np.uint32(19)] += 1
 
 
 @kernel
@@ -90,64 +113,64 @@ def find_bins(d, τ, cells, lo, per_unit, *, out):
         out[p] = _bin(d[p], τ, cells, lo, per_unit)
 
 
-@kernel
-def _weight(d, top, snap, snap_to, floor):
-    w = top - (snap_to if d <= snap else d)
-    return w if w > floor else 0.0
+@reduction
+def _weigh(d, top, snap, snap_to, floor, w):
+    for k in range(d.size):
+        v = top - (snap_to if d[k] <= snap else np.float64(d[k]))
+        w[k] = v if v > floor else 0.0
+
+
+@reduction
+def _add_degrees(d, w, t, count, weight):
+    # One row of a tile, on whole slices: this is the form that is vectorised.
+    size = 0
+    s = 0.0
+    for k in range(d.size):
+        hit = d[k] <= t
+        v = w[k] if hit else 0.0
+        size += hit
+        s += v
+        count[k] += hit
+        weight[k] += v
+    return size, s
 
 
 @kernel
-def degrees(
-    D,
-    a,
-    b,
-    up,
-    j0,
-    k0,
-    τ,
-    cells,
-    lo,
-    per_unit,
-    top,
-    snap,
-    snap_to,
-    floor,
-    *,
-    count,
-    weight,
-):
-    """Add each pair to the bins of both its features: one edge, its weight.
+def degrees(D, a, b, up, j0, k0, τ, top, snap, snap_to, floor, *, count, weight):
+    """Add each pair to the degrees of both its features in each graph.
 
-    ``count[j, i]`` and ``weight[j, i]`` tell of the edges that graph ``i`` has and
-    graph ``i - 1`` has not.
+    ``count[i, j]`` and ``weight[i, j]`` are number and weight of the edges that
+    feature ``j`` has in graph ``i``, the pairs with ``d ≤ τ[i]``.
     """
-    n_bins = count.shape[1]
+    W = np.empty(b)
     for j in range(a):
-        for k in range(j + 1 if up else 0, b):
-            d = np.float64(D[j, k])
-            i = _bin(d, τ, cells, lo, per_unit)
-            if i >= n_bins:
-                continue
-            w = _weight(d, top, snap, snap_to, floor)
-            count[j0 + j, i] += 1
-            weight[j0 + j, i] += w
-            count[k0 + k, i] += 1
-            weight[k0 + k, i] += w
+        first = j + 1 if up else 0
+        across = slice(k0 + first, k0 + b)
+        _weigh(D[j, first:b], top, snap, snap_to, floor, W[first:])
+        for i in range(τ.size):
+            size, s = _add_degrees(
+                D[j, first:b], W[first:], τ[i], count[i, across], weight[i, across]
+            )
+            count[i, j0 + j] += size
+            weight[i, j0 + j] += s
 
 
 @kernel
 def collect(D, a, b, up, limit):
     """Return the positions and the values of the pairs with ``d ≤ limit``."""
-    size = 0
+    sizes = np.zeros(a + 1, np.int64)
     for j in range(a):
+        size = 0
         for k in range(j + 1 if up else 0, b):
-            if D[j, k] <= limit:
-                size += 1
-    js = np.empty(size, np.int32)
-    ks = np.empty(size, np.int32)
-    ds = np.empty(size, np.float64)
-    p = 0
+            size += D[j, k] <= limit
+        sizes[j + 1] = sizes[j] + size
+    js = np.empty(sizes[a], np.int32)
+    ks = np.empty(sizes[a], np.int32)
+    ds = np.empty(sizes[a], np.float64)
     for j in range(a):
+        p = sizes[j]
+        if p == sizes[j + 1]:
+            continue
         for k in range(j + 1 if up else 0, b):
             if D[j, k] <= limit:
                 js[p] = j
@@ -158,22 +181,58 @@ def collect(D, a, b, up, limit):
 
 
 @kernel
+def collect_near(D, a, b, up, τ, ε):
+    """Return the positions and values of the pairs within `ε` of any ``τ``."""
+    sizes = np.zeros(a + 1, np.int64)
+    for j in range(a):
+        size = 0
+        for i in range(τ.size):
+            for k in range(j + 1 if up else 0, b):
+                size += abs(D[j, k] - τ[i]) <= ε
+        sizes[j + 1] = sizes[j] + size
+    js = np.empty(sizes[a], np.int32)
+    ks = np.empty(sizes[a], np.int32)
+    ds = np.empty(sizes[a], np.float64)
+    used = 0
+    for j in range(a):
+        if sizes[j] == sizes[j + 1]:
+            continue
+        for k in range(j + 1 if up else 0, b):
+            for i in range(τ.size):
+                if abs(D[j, k] - τ[i]) <= ε:
+                    js[used] = j
+                    ks[used] = k
+                    ds[used] = D[j, k]
+                    used += 1
+                    break
+    return js[:used], ks[:used], ds[:used]
+
+
+@reduction
+def _add_product(d, w, t, xj, x, y):
+    s = 0.0
+    for k in range(d.size):
+        v = w[k] if d[k] <= t else 0.0
+        s += v * x[k]
+        y[k] += v * xj
+    return s
+
+
+@kernel
 def masked_product(
     D, a, b, up, j0, k0, τ, top, snap, snap_to, floor, weighted, X, *, Y
 ):
-    """Add to ``Y[:, c]`` the product of graph ``c``, edges ``d ≤ τ[c]``, with X."""
-    n_columns = τ.size
-    widest = τ.max()
+    """Add to ``Y[i]`` the product of graph ``i``, edges ``d ≤ τ[i]``, with ``X[i]``."""
+    W = np.ones(b)
     for j in range(a):
-        for k in range(j + 1 if up else 0, b):
-            d = np.float64(D[j, k])
-            if d > widest:
-                continue
-            w = _weight(d, top, snap, snap_to, floor) if weighted else 1.0
-            for c in range(n_columns):
-                if d <= τ[c]:
-                    Y[j0 + j, c] += w * X[k0 + k, c]
-                    Y[k0 + k, c] += w * X[j0 + j, c]
+        first = j + 1 if up else 0
+        across = slice(k0 + first, k0 + b)
+        if weighted:
+            _weigh(D[j, first:b], top, snap, snap_to, floor, W[first:])
+        for i in range(τ.size):
+            Y[i, j0 + j] += _add_product(
+                D[j, first:b], W[first:], τ[i], X[i, j0 + j], X[i, across], Y[i, across]
+            )
 
 
 @kernel

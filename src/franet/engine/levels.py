@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from franet.engine._numpy import Measure, TileEngine
+from franet.engine._numpy import Extrema, Measure, TileEngine, adjacency
 from franet.engine.graph_kernels import degree_bound
 from franet.engine.graphs import KeptGraphs
 
@@ -20,10 +20,15 @@ KEPT_PAIRS = 6_000_000
 class Levels:
     """The graphs of all thresholds.
 
+    Where tiles are rough (float32), so are the degrees and products of streamed
+    graphs; their edges are exact. They serve for bounds, never for an answer.
+
     Parameters
     ----------
     engine : TileEngine
         The reductions over all pairs.
+    extrema : Extrema
+        Tells how many graphs can be stored.
     edges : ndarray
         For each graph the largest dissimilarity of an edge, ascending.
     measure : Measure
@@ -37,54 +42,84 @@ class Levels:
         So many of the graphs, from the sparsest on, are stored.
     kept : KeptGraphs or None
         The stored graphs.
+    is_rough : bool
+        Whether the degrees of streamed graphs are rough.
     """
 
     def __init__(
-        self, engine: TileEngine, edges: NDArray[np.float64], measure: Measure
+        self,
+        engine: TileEngine,
+        extrema: Extrema,
+        edges: NDArray[np.float64],
+        measure: Measure,
     ) -> None:
         self.engine = engine
         self.edges = edges
         self.measure = measure
         self.n = engine.n
-        self._degrees: NDArray[np.float64] | None = None
-        if self.n * (self.n - 1) // 2 <= KEPT_PAIRS:
-            self.n_kept = len(edges)
-        else:
-            count, weight = engine.degrees(edges, measure)
-            self._degrees = np.ascontiguousarray(weight.T)
-            self.n_edges = count.sum(axis=0)
-            self.n_kept = int(
-                np.searchsorted(self.n_edges, 2 * KEPT_PAIRS, side="right")
-            )
+        self.n_kept = len(edges)
+        if self.n * (self.n - 1) // 2 > KEPT_PAIRS:
+            most = extrema.tally.at_most(edges + engine.source.error)
+            self.n_kept = int((most <= KEPT_PAIRS).sum())
+        limit = float(edges[self.n_kept - 1]) if self.n_kept else -np.inf
+        self._dense = engine.harvest(limit, edges[self.n_kept :], measure)
+        self.n_edges = self._dense.count.sum(axis=1)
+        self.is_rough = self._dense.error > 0.0
         self.kept: KeptGraphs | None = None
         if self.n_kept:
             inside = edges[: self.n_kept]
-            pairs = engine.pairs_within(float(inside[-1]))
-            self.kept = KeptGraphs(pairs, inside, measure, self.n)
-            if self._degrees is None:
-                self.n_edges = self.kept.n_edges()
+            self.kept = KeptGraphs(self._dense.pairs, inside, measure, self.n)
+            self.n_edges = np.concatenate([self.kept.n_edges(), self.n_edges])
+        del self._dense.pairs
 
     def degrees(self, i: int) -> NDArray[np.float64]:
         """Return the weighted degrees of graph `i`."""
         if i < self.n_kept:
             assert self.kept is not None
             return self.kept.degrees[i]
-        assert self._degrees is not None
-        return self._degrees[i]
+        if self.is_rough:
+            return self.products([i], np.ones((1, self.n)))[0]
+        return self._dense.weight[i - self.n_kept]
+
+    def rough_degrees(self, i: int) -> tuple[NDArray[np.float64], float]:
+        """Return degrees that may be rough, and the share by which they may be off."""
+        if i < self.n_kept or not self.is_rough:
+            return self.degrees(i), 0.0
+        weight = self._dense.weight[i - self.n_kept]
+        count = self._dense.count[i - self.n_kept]
+        connected = weight > 0.0
+        # Each edge is off by `error`, a corrected one twice.
+        off = 2 * self._dense.error * count[connected]
+        if (connected != (count > 0)).any() or (off >= weight[connected]).any():
+            return weight, 1.0
+        return weight, float((off / weight[connected]).max(initial=0.0))
 
     def degree_bound(self, i: int, damping: float) -> float:
         """Return an upper bound on RQH of the PageRank of graph `i`."""
-        return float(degree_bound(self.degrees(i), damping))
+        degrees, error = self.rough_degrees(i)
+        return float(degree_bound(degrees, error, damping)) if error < 1.0 else np.inf
 
     def products(
-        self, graphs: list[int], X: NDArray[np.float64]
+        self, graphs: list[int], X: NDArray[np.float64], rough: bool = False
     ) -> NDArray[np.float64]:
-        """Return the products of some graphs, each with a column of X."""
-        return self.engine.product(self.edges[graphs], self.measure, X)
+        """Return the products of some streamed graphs, each with a row of X."""
+        Y = self.engine.product(self.edges[graphs], self.measure, X, rough)
+        if rough:
+            for row, i in enumerate(graphs):
+                Y[row] += self._dense.corrections[i - self.n_kept] @ X[row]
+        return Y
 
     def graph(self, i: int) -> _Level:
         """Return graph `i` as a centrality sees it."""
         return _Level(self, i)
+
+    def matrix(self, i: int) -> Any:
+        """Return the adjacency matrix of graph `i` as a CSR array."""
+        if i < self.n_kept:
+            assert self.kept is not None
+            return self.kept.matrix(i)
+        pairs = self.engine.pairs_within(float(self.edges[i]))
+        return adjacency(pairs, self.measure.weights(pairs.d), self.n)
 
 
 class _Level:
@@ -106,16 +141,9 @@ class _Level:
         if self._i < levels.n_kept:
             assert levels.kept is not None
             return levels.kept.product(self._i, x)
-        column = np.ascontiguousarray(x, dtype=np.float64).reshape(-1, 1)
-        return levels.products([self._i], column)[:, 0]
+        row = np.ascontiguousarray(x, dtype=np.float64).reshape(1, -1)
+        return levels.products([self._i], row)[0]
 
     def matrix(self) -> Any:
         """Return the adjacency matrix as a CSR array."""
-        from franet.engine.graphs import adjacency
-
-        levels = self._levels
-        if self._i < levels.n_kept:
-            assert levels.kept is not None
-            return levels.kept.matrix(self._i)
-        pairs = levels.engine.pairs_within(float(levels.edges[self._i]))
-        return adjacency(pairs, levels.measure.weights(pairs.d), self.n)
+        return self._levels.matrix(self._i)

@@ -120,7 +120,7 @@ def _open_correlation(
             X = rank_sparse_columns(X)
         if not dense_is_better(X):
             return SparseCorrelationSource(X, absolute), constant
-        columns = np.arange(len(columns))
+        X, columns = X.toarray(), np.arange(len(columns))
     elif similarity == "spearman":
         X = rank_columns(X)
     if pairwise:

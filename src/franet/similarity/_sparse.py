@@ -20,9 +20,6 @@ __all__ = [
 
 # With more than this share filled, the product of dense blocks is faster.
 MAX_DENSITY = 0.1
-# r = (x·y − m μ ν) / (s t) loses this factor of precision where the mean dwarfs the
-# spread; above it the columns are centred, hence made dense, block by block.
-MAX_OFFSET = 1e5
 
 
 def _moments(X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -36,6 +33,27 @@ def _moments(X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return mean, np.sqrt(squares + (m - filled) * mean * mean)
 
 
+def _tame(X: Any) -> Any:
+    """Return the columns scaled to a largest value of one, full ones centred.
+
+    ``r = (x·y − m μ ν) / (s t)`` loses precision where a mean dwarfs the spread. That
+    takes a column without empty cells, and such a column can be centred.
+    """
+    X = X.copy()
+    m, n = X.shape
+    filled = np.diff(X.indptr)
+    column = np.repeat(np.arange(n), filled)
+    largest = np.zeros(n)
+    np.maximum.at(largest, column, np.abs(X.data))
+    X.data *= np.ldexp(1.0, np.clip(-np.frexp(largest)[1], -1022, 1022))[column]
+    for _ in range(2):
+        mean = np.where(filled == m, np.bincount(column, X.data, n) / m, 0.0)
+        X.data -= mean[column]
+    np.maximum.at(largest := np.zeros(n), column, np.abs(X.data))
+    X.data /= np.where(largest > 0.0, largest, 1.0)[column]
+    return X
+
+
 def sparse_constant_columns(X: Any) -> NDArray[np.bool_]:
     """Return which columns of a sparse table hold one value only."""
     lo = X.min(axis=0).toarray().ravel()
@@ -44,12 +62,8 @@ def sparse_constant_columns(X: Any) -> NDArray[np.bool_]:
 
 
 def dense_is_better(X: Any) -> bool:
-    """Return whether blocks made dense are faster, or needed for precision."""
-    if X.nnz > MAX_DENSITY * X.shape[0] * X.shape[1]:
-        return True
-    mean, norm = _moments(X)
-    offset = X.shape[0] * mean**2
-    return bool(np.any(offset > MAX_OFFSET * norm**2))
+    """Return whether the table is so full that dense blocks are faster."""
+    return bool(X.nnz > MAX_DENSITY * X.shape[0] * X.shape[1])
 
 
 class SparseCorrelationSource(PairSource):
@@ -69,12 +83,12 @@ class SparseCorrelationSource(PairSource):
         self.m, self.n = X.shape
         self.absolute = absolute
         self.top = 1.0 if absolute else 2.0
+        X = _tame(X)
         mean, norm = _moments(X)
         padded = -(-self.n // self.block) * self.block
         self._mean = np.zeros(padded)
         self._mean[: self.n] = mean / norm
         # Entries divided by the norm: the product below is r plus a product of means.
-        X = X.copy()
         X.data /= np.repeat(norm, np.diff(X.indptr))
         self._down = X
         self._across = [
