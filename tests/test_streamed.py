@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
+from franet.engine import levels
 from naive import naive_frane
 from tables import TABLES, blocks
 from test_agreement import assert_agrees, fit
-
-from franet.engine import levels
 
 TABLE = blocks(m=25, n=300)
 

@@ -64,13 +64,12 @@ def _check_names(X: Any) -> None:
 
 def _check_dates(X: Any) -> None:
     """Refuse dates and durations: as numbers they would be nanoseconds."""
-    kinds = getattr(X, "dtypes", None)
-    if kinds is None:
-        kinds = [X.dtype] if hasattr(X, "dtype") else []
+    columns = getattr(X, "columns", None)
+    kinds = [getattr(X, "dtype", None)] if columns is None else X.dtypes
     for j, kind in enumerate(kinds):
         if str(kind).lower().startswith(("date", "duration", "period", "time")):
             raise DataError(
-                f"{_column(j, getattr(X, 'columns', None))} holds dates or times "
+                f"{_column(j, columns)} holds dates or times "
                 f"({kind}), not numbers. Drop or encode it first."
             )
 
@@ -83,7 +82,7 @@ def _explain(X: Any, err: Exception) -> None:
             "Complex data not supported. Pass the real part, the imaginary part or "
             "the modulus, such as numpy.abs(X)."
         ) from None
-    if said.startswith(("Expected 2D", "Found array with dim")):
+    if said.startswith(("Expected 2D", "Expected a 2-dim", "Found array with dim")):
         shape = X.shape if hasattr(X, "shape") else np.shape(X)
         raise DataError(
             f"Expected a table with rows and columns, got {len(shape)} dimension(s) "

@@ -17,6 +17,9 @@ from franet.quality import EQUAL
 
 __all__ = ["Solution", "solve_together"]
 
+# Products without progress after which rounding, or roughness, is all that is left.
+PATIENCE = 5
+
 
 @dataclass
 class Solution:
@@ -42,20 +45,28 @@ class _Iteration:
     ----------
     d : ndarray
         The weighted degrees.
-    d_error : float
-        The share by which degrees, and the weights behind them, may be off.
     damping : float
         The damping factor.
+    d_error, w_error : float, default=0
+        The share by which a degree, and the weight of an edge, may be off.
     """
 
-    def __init__(self, d: NDArray[np.float64], d_error: float, damping: float) -> None:
+    def __init__(
+        self,
+        d: NDArray[np.float64],
+        damping: float,
+        d_error: float = 0.0,
+        w_error: float = 0.0,
+    ) -> None:
         self.d = d
-        self.d_error = d_error
         self.damping = damping
+        self.d_error = d_error
+        self.w_error = w_error
         self.base = (1.0 - damping) / len(d)
         self.root = np.divide(1.0, np.sqrt(d), out=np.zeros_like(d), where=d > 0.0)
         self.y = (self.base + damping * d / d.sum()) * self.root
         self.residual: NDArray[np.float64] | None = None
+        self.best_high = np.inf
         self.best_error = np.inf
         self.idle = 0
 
@@ -83,22 +94,38 @@ class _Iteration:
     def state(self, rtol: float) -> tuple[Solution, bool]:
         """Return what is known, and whether it will not get better."""
         assert self.residual is not None
-        z = self.y * self.root
-        largest = float(np.abs(z).max())
-        # The PageRank map of weights that are off by a share e of the degree, applied
-        # to |z| <= largest, is off by 2 e · largest.
-        noise = (1e-15 + 2 * self.d_error) * largest
-        ε = float(np.abs(self.residual * self.root).max()) + noise
-        ε /= 1.0 - self.damping
-        self.idle = 0 if ε < 0.9 * self.best_error else self.idle + 1
-        self.best_error = min(ε, self.best_error)
-        low, high = rqh_interval(z, self.d, self.d_error, ε, self.base)
-        connected = self.d > 0.0
-        scores = np.where(connected, self.d * z, self.base)
-        error = ε / float(z.min(where=connected, initial=np.inf))
-        patience = 12 if self.d_error == 0.0 else 2
-        done = error <= rtol or self.idle >= patience or self.square == 0.0
+        d, z = self.d, self.y * self.root
+        connected = d > 0.0
+        rest = np.abs(self.residual * self.root) + 1e-15 * np.abs(z)
+        smallest = float(z.min(where=connected, initial=np.inf))
+        if self.d_error > 0.0:
+            rest += self._noise(z, rest) if smallest > 0.0 else np.inf
+        ε = float(rest.max()) / (1.0 - self.damping)
+        η = float((rest * d).max()) * (1.0 + self.d_error) / self.base
+        η = η / (1.0 - η) if η < 1.0 and smallest > 0.0 else np.inf
+        low, high = rqh_interval(z, d, self.d_error, ε, η, self.base)
+        error = min(η, ε / smallest) if smallest > 0.0 else np.inf
+        better = error < 0.9 * self.best_error or high < 0.99 * self.best_high
+        self.idle = 0 if better else self.idle + 1
+        self.best_error = min(error, self.best_error)
+        self.best_high = min(high, self.best_high)
+        done = error <= rtol or self.idle >= PATIENCE or self.square == 0.0
+        scores = np.where(connected, d * z, self.base)
         return Solution(scores, float(low), float(high)), done
+
+    def _noise(
+        self, z: NDArray[np.float64], rest: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return how far the PageRank map of rough weights is from the true one.
+
+        The map's value is z plus the residual, at most ``z + rest``. Wrong degrees
+        change it by their share; wrong weights by theirs, and also by no more than
+        if every neighbour had the largest z.
+        """
+        value = z + rest
+        by_edges = np.minimum(self.w_error * value, self.d_error * z.max())
+        # Shares of shares are left: half of the degree is the most that was let in.
+        return (self.d_error * value + by_edges) / (1.0 - self.d_error)
 
 
 def solve_together(
@@ -130,9 +157,13 @@ def solve_together(
     discard = best > -np.inf
     work: dict[int, _Iteration] = {}
     for i in graphs:
-        d, d_error = levels.rough_degrees(i) if rough else (levels.degrees(i), 0.0)
-        work[i] = _Iteration(d, d_error, damping)
-    solutions: dict[int, Solution] = {}
+        if not rough:
+            work[i] = _Iteration(levels.degrees(i), damping)
+            continue
+        d, d_error, w_error = levels.rough_degrees(i)
+        if d_error < 0.5:
+            work[i] = _Iteration(d, damping, d_error, w_error)
+    solutions = {i: Solution(np.empty(0), 0.0, np.inf) for i in graphs if i not in work}
     while work:
         active = sorted(work)
         requests = np.stack([work[i].request() for i in active])

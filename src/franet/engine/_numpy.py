@@ -119,23 +119,21 @@ class Measure:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Pairs of features and their dissimilarities, in the order of the tiles.
-
-    `rough` are the dissimilarities as the tiles gave them.
-    """
+    """Pairs of features and their dissimilarities, in the order of the tiles."""
 
     j: NDArray[np.int32]
     k: NDArray[np.int32]
     d: NDArray[np.float64]
-    rough: NDArray[np.float64]
 
     @classmethod
     def joined(cls, parts: dict[tuple[int, int], Pairs]) -> Pairs:
         """Return the pairs of several tiles as one; empties the parts."""
-        names = ("j", "k", "d", "rough")
-        none = cls(*(np.empty(0, t) for t in (np.int32, np.int32, float, float)))
+        none = cls(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
         ordered = [none, *(parts.pop(at) for at in sorted(parts))]
-        return cls(*(np.concatenate([getattr(p, x) for p in ordered]) for x in names))
+        columns = ("j", "k", "d")
+        return cls(
+            *(np.concatenate([getattr(p, name) for p in ordered]) for name in columns)
+        )
 
 
 def adjacency(pairs: Pairs, weights: NDArray[np.float64], n: int) -> sparse.csr_array:
@@ -174,18 +172,22 @@ class Harvest:
     error: float
 
     def correct(
-        self, near: Pairs, dense: NDArray[np.float64], measure: Measure, error: float
+        self,
+        near: Pairs,
+        rough: NDArray[np.float64],
+        dense: NDArray[np.float64],
+        measure: Measure,
+        error: float,
     ) -> None:
         """Decide the pairs near a limit by their exact values."""
         n = self.count.shape[1]
         self.error = error
         for i, limit in enumerate(dense):
-            sign = (near.d <= limit).astype(np.int8) - (near.rough <= limit)
+            sign = (near.d <= limit).astype(np.int8) - (rough <= limit)
             wrong = sign != 0
-            j, k = near.j[wrong], near.k[wrong]
-            signed = sign[wrong] * measure.weights(near.d[wrong])
-            part = Pairs(j, k, near.d[wrong], near.rough[wrong])
-            self.corrections.append(adjacency(part, signed, n))
+            j, k, d = near.j[wrong], near.k[wrong], near.d[wrong]
+            signed = sign[wrong] * measure.weights(d)
+            self.corrections.append(adjacency(Pairs(j, k, d), signed, n))
             for end in (j, k):
                 np.add.at(self.count[i], end, sign[wrong])
                 np.add.at(self.weight[i], end, signed)
@@ -415,6 +417,7 @@ class TileEngine:
         source = self.source
         kept: dict[tuple[int, int], Pairs] = {}
         near: dict[tuple[int, int], Pairs] = {}
+        rough: dict[tuple[int, int], NDArray[np.float64]] = {}
         count = np.zeros((len(dense), self.n), np.int32)
         weight = np.zeros((len(dense), self.n))
 
@@ -438,24 +441,27 @@ class TileEngine:
             )
             if source.error:
                 found = kernels.collect_near(*pairs, dense, source.error)
-                near[at] = self._exactly(tile, found, np.inf)
+                near[at], rough[at] = self._exactly(tile, found, np.inf), found[2]
 
         self.runner.run(self.grid.rounds(), visit, "edges")
         if not measure.weighted:
             weight[:] = count
         harvest = Harvest(Pairs.joined(kept), count.astype(np.int64), weight, [], 0.0)
         if source.error and len(dense):
-            harvest.correct(Pairs.joined(near), dense, measure, source.error)
+            # Without weights the edges alone count, and they will be exact.
+            error = source.error if measure.weighted else 0.0
+            values = np.concatenate([rough[at] for at in sorted(rough)])
+            harvest.correct(Pairs.joined(near), values, dense, measure, error)
         return harvest
 
     def _exactly(self, tile: Tile, found: Any, limit: float) -> Pairs:
         """Return pairs found in a tile with their float64 values."""
-        j, k, rough = found
-        d = self.source.refine(tile.i, tile.j, j, k, rough)
+        j, k, d = found
+        d = self.source.refine(tile.i, tile.j, j, k, d)
         keep = d <= limit if self.source.error else slice(None)
         j = j + np.int32(tile.rows.start)
         k = k + np.int32(tile.cols.start)
-        return Pairs(j[keep], k[keep], d[keep], rough[keep])
+        return Pairs(j[keep], k[keep], d[keep])
 
     def pairs_within(self, limit: float) -> Pairs:
         """Return the pairs with ``d <= limit``, with float64 dissimilarities."""
@@ -524,7 +530,7 @@ class TileEngine:
         pair = np.minimum(j, k) * self.n + np.maximum(j, k)
         pair, at = np.unique(pair, return_index=True)
         first, second = (pair // self.n).astype(np.int32), pair % self.n
-        return Pairs(first, second.astype(np.int32), d[at], d[at])
+        return Pairs(first, second.astype(np.int32), d[at])
 
 
 class BinTable:

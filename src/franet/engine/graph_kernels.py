@@ -12,7 +12,15 @@ import numpy as np
 
 from franet.engine._jit import kernel
 
-__all__ = ["degree_bound", "fill_rows", "pagerank", "product", "rqh_interval"]
+__all__ = [
+    "add_edges",
+    "by_graph",
+    "degree_bound",
+    "fill_rows",
+    "pagerank",
+    "product",
+    "rqh_interval",
+]
 
 SOLVED = 0
 DISCARDED = 1
@@ -20,16 +28,52 @@ STALLED = 2
 
 
 @kernel
-def fill_rows(js, ks, ws, order, *, cursor, columns, weights):
-    """Write each edge to the rows of both its features, in the given order."""
+def by_graph(bins, n_bins):
+    """Return the order of the edges by the graph in which they first occur."""
+    start = np.zeros(n_bins + 1, np.int64)
+    for b in bins:
+        start[b + 1] += 1
+    for b in range(n_bins):
+        start[b + 1] += start[b]
+    order = np.empty(bins.size, np.int32)
+    for p in range(bins.size):
+        order[start[bins[p]]] = p
+        start[bins[p]] += 1
+    return order
+
+
+@kernel
+def add_edges(first, last, js, ks, ws, bins, *, count, degrees):
+    """Add each edge to its features, in the graph where it first occurs.
+
+    Only features from `first` to before `last`: each thread has its own.
+    """
+    for p in range(js.size):
+        i, j, k, w = bins[p], js[p], ks[p], ws[p]
+        if first <= j < last:
+            count[i, j] += 1
+            degrees[i, j] += w
+        if first <= k < last:
+            count[i, k] += 1
+            degrees[i, k] += w
+
+
+@kernel
+def fill_rows(first, last, js, ks, ws, order, *, cursor, columns, weights):
+    """Write each edge to the rows of its features, in the given order.
+
+    Only rows from `first` to before `last`: each thread has its own.
+    """
     for p in order:
         j, k, w = js[p], ks[p], ws[p]
-        columns[cursor[j]] = k
-        weights[cursor[j]] = w
-        cursor[j] += 1
-        columns[cursor[k]] = j
-        weights[cursor[k]] = w
-        cursor[k] += 1
+        if first <= j < last:
+            columns[cursor[j]] = k
+            weights[cursor[j]] = w
+            cursor[j] += 1
+        if first <= k < last:
+            columns[cursor[k]] = j
+            weights[cursor[k]] = w
+            cursor[k] += 1
 
 
 @kernel
@@ -56,21 +100,20 @@ def _dot(x, y):
 
 
 @kernel
-def rqh_interval(z, d, d_error, ε, base):
-    """Return bounds on RQH from bounds ``|z* − z| ≤ ε``; ``r = d z``.
+def rqh_interval(z, d, d_error, ε, η, base):
+    """Return bounds on RQH from bounds ``|z* − z| ≤ min(ε, η z)``; ``r = d z``.
 
-    The degrees are known up to a share `d_error`.
-
-    Isolated nodes (``d = 0``) have the score `base`, which is also the smallest
-    score that a node can have.
+    The degrees are known up to a share `d_error`. Isolated nodes (``d = 0``) have
+    the score `base`, which is also the smallest score that a node can have.
     """
     n = z.size
     hi1 = hi2 = lo1h = lo2h = -np.inf
     lo1 = lo2 = hi1l = hi2l = np.inf
     for j in range(n):
         if d[j] > 0.0:
-            up = d[j] * (z[j] + ε) * (1.0 + d_error)
-            low = max(d[j] * (z[j] - ε) * (1.0 - d_error), base)
+            e = min(ε, η * z[j]) if z[j] > 0.0 else ε
+            up = d[j] * (z[j] + e) * (1.0 + d_error)
+            low = max(d[j] * (z[j] - e) * (1.0 - d_error), base)
         else:
             up = low = base
         if up > hi1:
@@ -137,12 +180,15 @@ def pagerank(
 
     With ``y = D^½ z`` the equation ``r = δ W D⁻¹ r + (1−δ)/n`` is the positive
     definite system ``(I − δ D^-½ W D^-½) y = (1−δ)/n D^-½ 1``. For the residual
-    ``ρ`` of any ``y``, ``|z* − z| ≤ max|ρ d^-½| / (1−δ)``. The work ends when that
-    bound is below ``rtol`` of every ``z`` (solved), when it proves that RQH is below
-    `best` (discarded), or when rounding stops it from shrinking (stalled).
+    ``ρ`` of any ``y`` let ``ρz = ρ d^-½``. Then ``|z* − z| ≤ ε = max|ρz| / (1−δ)``;
+    and with ``η = max|ρz d| n/(1−δ) < 1`` also ``|z* − z| ≤ η/(1−η) z``, because
+    ``(I − δ D⁻¹ W) z`` is then at least ``(1−η)`` of its right hand side. The work
+    ends when these bounds are below ``rtol`` of every ``z`` (solved), when they prove
+    that RQH is below `best` (discarded), or when rounding stops them from shrinking
+    (stalled).
 
-    Returns the status, the bound on ``|z* − z|`` and the bounds on RQH. `d` are the
-    degrees, `z` is the output; `work` has five rows of length n.
+    Returns the status and bounds on RQH. `d` are the degrees, `z` is the output;
+    `work` has five rows of length n.
     """
     n = start.size
     base = (1.0 - δ) / n
@@ -158,34 +204,40 @@ def pagerank(
         ρ[j] = root[j] * (base + δ * q[j]) - y[j]
         p[j] = ρ[j]
     ρρ = _dot(ρ, ρ)
-    smallest_bound = np.inf
+    smallest = checked = np.inf
     since = 0
     low, high = 0.0, np.inf
     status = STALLED
-    ε = np.inf
+    ε = η = np.inf
     for _ in range(max_rounds):
-        ε = z_max = 0.0
+        ε = η = z_max = 0.0
         z_min = np.inf
         for j in range(n):
             if d[j] > 0.0:
                 z[j] = y[j] * root[j]
                 z_min = min(z_min, z[j])
                 z_max = max(z_max, z[j])
-                ε = max(ε, abs(ρ[j] * root[j]))
+                # The recurrence loses sight of the true residual at rounding level.
+                e = abs(ρ[j] * root[j]) + 1e-15 * abs(z[j])
+                ε = max(ε, e)
+                η = max(η, e * d[j])
             else:
                 z[j] = 0.0
         ε /= 1.0 - δ
-        # The recurrence loses sight of the true residual at rounding level.
-        ε += 1e-15 * z_max
-        low, high = rqh_interval(z, d, 0.0, ε, base)
-        if high < best:
-            status = DISCARDED
-            break
-        if ε <= rtol * z_min:
+        η /= base
+        η = η / (1.0 - η) if η < 1.0 else np.inf
+        error = min(η, ε / z_min) if z_min > 0.0 else np.inf
+        if error <= rtol or ε < 0.7 * checked:
+            checked = ε
+            low, high = rqh_interval(z, d, 0.0, ε, η, base)
+            if high < best:
+                status = DISCARDED
+                break
+        if error <= rtol:
             status = SOLVED
             break
-        if ε < 0.9 * smallest_bound:
-            smallest_bound = ε
+        if ε < 0.9 * smallest:
+            smallest = ε
             since = 0
         else:
             since += 1
@@ -210,4 +262,6 @@ def pagerank(
             p[j] = ρ[j] + β * p[j]
     for j in range(n):
         z[j] = y[j] * root[j]
-    return status, ε, low, high
+    if status == STALLED:
+        low, high = rqh_interval(z, d, 0.0, ε, η, base)
+    return status, low, high

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from scipy import sparse
 
 from franet.engine import graph_kernels
 from franet.engine._numpy import BinTable, Measure, Pairs
+from franet.engine.tiles import TileRunner
 
 __all__ = ["KeptGraphs"]
 
@@ -27,44 +29,51 @@ class KeptGraphs:
         Turns dissimilarities into weights.
     n : int
         Number of features.
+    runner : TileRunner
+        The threads.
     """
 
     def __init__(
-        self, pairs: Pairs, edges: NDArray[np.float64], measure: Measure, n: int
+        self,
+        pairs: Pairs,
+        edges: NDArray[np.float64],
+        measure: Measure,
+        n: int,
+        runner: TileRunner,
     ) -> None:
         self.n = n
         self.n_graphs = len(edges)
         self.weighted = measure.weighted
-        bins = BinTable(edges).find(pairs.d).astype(np.int64)
-        order = np.argsort(bins.astype(np.int16), kind="stable")
+        bins = BinTable(edges).find(pairs.d)
         weights = measure.weights(pairs.d)
-        # Graph and feature of each edge's two ends, as one number.
-        ends = bins * n + pairs.j, bins * n + pairs.k
-        count = self._per_graph(*ends)
+        count = np.zeros((self.n_graphs, n), np.int64)
         # Weighted degrees, one row for each graph.
-        self.degrees = self._per_graph(*ends, weights)
+        self.degrees = np.zeros((self.n_graphs, n))
+        self.columns = np.empty(2 * len(pairs.j), np.int32)
+        self.weights = np.empty(2 * len(pairs.j))
+        cuts = np.linspace(0, n, runner.n_threads + 1).astype(np.int64)
+        parts = list(itertools.pairwise(cuts))
+
+        def add(part: tuple[int, int]) -> None:
+            edges = pairs.j, pairs.k, weights, bins
+            graph_kernels.add_edges(*part, *edges, count=count, degrees=self.degrees)
+
+        runner.map(add, parts)
+        np.cumsum(count, axis=0, out=count)
+        np.cumsum(self.degrees, axis=0, out=self.degrees)
         self.start = np.zeros(n, np.int64)
         np.cumsum(count[-1, :-1], out=self.start[1:])
         # Where each row ends in each graph.
-        self.end = count + self.start
-        self.columns = np.empty(2 * len(pairs.j), np.int32)
-        self.weights = np.empty(2 * len(pairs.j))
-        graph_kernels.fill_rows(
-            pairs.j,
-            pairs.k,
-            weights,
-            order,
-            cursor=self.start.copy(),
-            columns=self.columns,
-            weights=self.weights,
-        )
+        self.end = np.add(count, self.start, out=count)
+        order = graph_kernels.by_graph(bins, self.n_graphs)
+        cursor = self.start.copy()
 
-    def _per_graph(self, j: Any, k: Any, weights: Any = None) -> NDArray[Any]:
-        """Return what the edges add up to for each feature, in each graph."""
-        size = self.n_graphs * self.n
-        total = np.bincount(j, weights, size) + np.bincount(k, weights, size)
-        total = total.reshape(self.n_graphs, self.n)
-        return np.cumsum(total, axis=0, out=total)
+        def fill(part: tuple[int, int]) -> None:
+            edges = pairs.j, pairs.k, weights, order
+            rows = {"columns": self.columns, "weights": self.weights}
+            graph_kernels.fill_rows(*part, *edges, cursor=cursor, **rows)
+
+        runner.map(fill, parts)
 
     def n_edges(self) -> NDArray[np.int64]:
         """Return the number of ordered pairs with an edge in each graph."""
@@ -93,7 +102,7 @@ class KeptGraphs:
             The scores; of use only if the state is not "discarded".
         """
         d, z = self.degrees[i], np.empty(self.n)
-        status, _, low, high = graph_kernels.pagerank(
+        status, low, high = graph_kernels.pagerank(
             self.start,
             self.end[i],
             self.columns,

@@ -13,8 +13,9 @@ from franet.engine.graphs import KeptGraphs
 
 __all__ = ["Levels"]
 
-# Pairs that are stored at the most: about 60 bytes each while they are sorted.
-KEPT_PAIRS = 6_000_000
+# Pairs that are stored at the most: about 60 bytes each while they are sorted. Not a
+# matter of the memory at hand, because scores must not depend on that.
+KEPT_PAIRS = 5_000_000
 
 
 class Levels:
@@ -68,7 +69,9 @@ class Levels:
         self.kept: KeptGraphs | None = None
         if self.n_kept:
             inside = edges[: self.n_kept]
-            self.kept = KeptGraphs(self._dense.pairs, inside, measure, self.n)
+            self.kept = KeptGraphs(
+                self._dense.pairs, inside, measure, self.n, engine.runner
+            )
             self.n_edges = np.concatenate([self.kept.n_edges(), self.n_edges])
         del self._dense.pairs
 
@@ -81,23 +84,33 @@ class Levels:
             return self.products([i], np.ones((1, self.n)))[0]
         return self._dense.weight[i - self.n_kept]
 
-    def rough_degrees(self, i: int) -> tuple[NDArray[np.float64], float]:
-        """Return degrees that may be rough, and the share by which they may be off."""
+    def rough_degrees(self, i: int) -> tuple[NDArray[np.float64], float, float]:
+        """Return degrees that may be rough, and how rough they are.
+
+        Returns
+        -------
+        degrees : ndarray
+            The weighted degrees.
+        degree_share, edge_share : float
+            The share by which a degree, and the weight of an edge, may be off.
+        """
         if i < self.n_kept or not self.is_rough:
-            return self.degrees(i), 0.0
+            return self.degrees(i), 0.0, 0.0
         weight = self._dense.weight[i - self.n_kept]
         count = self._dense.count[i - self.n_kept]
-        connected = weight > 0.0
-        # Each edge is off by `error`, a corrected one twice.
-        off = 2 * self._dense.error * count[connected]
-        if (connected != (count > 0)).any() or (off >= weight[connected]).any():
-            return weight, 1.0
-        return weight, float((off / weight[connected]).max(initial=0.0))
+        # A weight is off by `error`; if the edge had to be corrected, by twice that.
+        off = 2 * self._dense.error
+        lightest = self.measure.top - self.edges[i] - off
+        edge_share = off / lightest if lightest > 0.0 else np.inf
+        edges = count > 0
+        if (off * count >= 0.5 * weight)[edges].any():
+            return weight, np.inf, np.inf
+        return weight, float((off * count[edges] / weight[edges]).max()), edge_share
 
     def degree_bound(self, i: int, damping: float) -> float:
         """Return an upper bound on RQH of the PageRank of graph `i`."""
-        degrees, error = self.rough_degrees(i)
-        return float(degree_bound(degrees, error, damping)) if error < 1.0 else np.inf
+        degrees, share, _ = self.rough_degrees(i)
+        return float(degree_bound(degrees, share, damping)) if share < 1.0 else np.inf
 
     def products(
         self, graphs: list[int], X: NDArray[np.float64], rough: bool = False

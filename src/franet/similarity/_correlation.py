@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from franet.engine.tiles import PairSource
-from franet.similarity._standardise import Standardisation, feature_rows
+from franet.similarity._standardise import feature_rows, standardise
 from franet.similarity.kernels import pair_products
 
 __all__ = ["CorrelationSource", "PairwiseCorrelationSource", "rank_columns"]
@@ -48,29 +48,18 @@ class CorrelationSource(PairSource):
         self.block = BLOCK[X.dtype]
         m = X.shape[0]
         padded = -(-self.n // self.block) * self.block
-        rows = feature_rows(X, columns, padded, X.dtype)
-        self._standard = Standardisation.of(rows)
+        # What is decided in float32 is recomputed from these.
+        self._exact = feature_rows(X, columns, padded, np.float64)
+        standardise(self._exact)
+        self._work = self._exact
+        self.error = 0.0
         if X.dtype == np.float32:
-            # The raw values stay at hand, for what is recomputed in float64.
-            self._raw = rows
-            self._work = np.empty_like(rows)
+            self._work = self._exact.astype(np.float32)
             # Two rounded factors and a sum of m products, each of relative size u.
             self.error = (m + 4) * 2.0**-24
-        else:
-            self._work = rows
-            self.error = 0.0
-        for i in range(padded // self.block):
-            at = self._rows(i)
-            self._work[at] = self._standard.apply(rows[at], at)
 
     def _rows(self, i: int) -> slice:
         return slice(i * self.block, (i + 1) * self.block)
-
-    def _exact(self, i: int) -> NDArray[np.float64]:
-        at = self._rows(i)
-        if self.error == 0.0:
-            return self._work[at]
-        return self._standard.apply(self._raw[at], at)
 
     def tile(self, i: int, j: int) -> NDArray[Any]:
         """Return the dissimilarities of block `i` against block `j`."""
@@ -79,7 +68,8 @@ class CorrelationSource(PairSource):
 
     def exact_tile(self, i: int, j: int) -> NDArray[np.float64]:
         """Return the same in float64."""
-        return to_dissimilarity(self._exact(i) @ self._exact(j).T, self.absolute)
+        R = self._exact[self._rows(i)] @ self._exact[self._rows(j)].T
+        return to_dissimilarity(R, self.absolute)
 
     def refine(
         self,
@@ -93,7 +83,8 @@ class CorrelationSource(PairSource):
         if self.error == 0.0:
             return values
         r = np.empty(len(rows))
-        pair_products(self._exact(i), self._exact(j), rows, cols, out=r)
+        A, B = self._exact[self._rows(i)], self._exact[self._rows(j)]
+        pair_products(A, B, rows, cols, out=r)
         return to_dissimilarity(r, self.absolute)
 
 

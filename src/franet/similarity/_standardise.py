@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Standardisation", "constant_columns", "feature_rows"]
+__all__ = ["constant_columns", "feature_rows", "standardise"]
 
 # Columns handled at a time, so that float64 copies stay small.
 _CHUNK = 1024
@@ -35,50 +34,20 @@ def feature_rows(
     return rows
 
 
-@dataclass(frozen=True)
-class Standardisation:
-    """What turns the rows of a table into centred rows of unit length.
+def standardise(rows: NDArray[np.float64]) -> None:
+    """Centre each row in place and scale it to unit length; constant rows become 0.
 
-    ``z = ((x * power - mean) - rest) * factor``: a power of two, which is exact,
-    keeps sums and squares from overflowing; the mean is subtracted twice, because
-    the first mean of a large offset is itself rounded.
+    A power of two, which is exact, keeps sums and squares from overflowing; the mean
+    is subtracted twice, because the first mean of a large offset is itself rounded.
     """
-
-    power: NDArray[np.float64]
-    mean: NDArray[np.float64]
-    rest: NDArray[np.float64]
-    factor: NDArray[np.float64]
-
-    @classmethod
-    def of(cls, rows: NDArray[Any], chunk: int = _CHUNK) -> Standardisation:
-        """Measure the rows; constant ones get a factor of 1."""
-        parts = [
-            cls._measure(rows[at : at + chunk].astype(np.float64))
-            for at in range(0, len(rows), chunk)
-        ]
-        return cls(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-
-    @staticmethod
-    def _measure(rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
-        largest = np.abs(rows).max(axis=1, initial=0.0)
-        # 2^-1074 … 2^1024 need an exponent that a double itself can hold.
-        power = np.ldexp(1.0, np.clip(-np.frexp(largest)[1], -1022, 1022))
-        rows *= power[:, None]
-        mean = rows.mean(axis=1)
-        rows -= mean[:, None]
-        rest = rows.mean(axis=1)
-        rows -= rest[:, None]
-        spread = np.abs(rows).max(axis=1, initial=0.0)
-        spread[spread == 0.0] = 1.0
-        rows /= spread[:, None]
-        length = np.sqrt(np.einsum("ji,ji->j", rows, rows)) * spread
-        return power, mean, rest, 1.0 / np.where(length > 0.0, length, 1.0)
-
-    def apply(self, rows: NDArray[Any], at: slice) -> NDArray[np.float64]:
-        """Return the standardised rows; they stand at `at` of what was measured."""
-        Z = rows.astype(np.float64)
-        Z *= self.power[at, None]
-        Z -= self.mean[at, None]
-        Z -= self.rest[at, None]
-        Z *= self.factor[at, None]
-        return Z
+    for at in range(0, len(rows), _CHUNK):
+        part = rows[at : at + _CHUNK]
+        largest = np.abs(part).max(axis=1, initial=0.0)
+        # The exponent of a tiny number's inverse is more than a double can hold.
+        part *= np.ldexp(1.0, np.clip(-np.frexp(largest)[1], -1022, 1022))[:, None]
+        for _ in range(2):
+            part -= part.mean(axis=1)[:, None]
+        spread = np.abs(part).max(axis=1, initial=0.0)
+        part /= np.where(spread > 0.0, spread, 1.0)[:, None]
+        length = np.sqrt(np.einsum("ji,ji->j", part, part))
+        part /= np.where(length > 0.0, length, 1.0)[:, None]

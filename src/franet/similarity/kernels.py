@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from franet.engine._jit import kernel
+from franet.engine._jit import kernel, reduction
 
 __all__ = [
     "add_products",
@@ -18,7 +18,7 @@ __all__ = [
 ]
 
 
-@kernel
+@reduction
 def pair_products(A, B, rows, cols, *, out):
     """Write the products of row ``rows[p]`` of A and row ``cols[p]`` of B."""
     for p in range(rows.size):
