@@ -40,7 +40,7 @@ def fails(table, message, error=ValueError, **parameters):
         ([[1, 2, 3], [4, 5]], "different lengths. Pass one value for each feature"),
         (pd.DataFrame(columns=NAMES, dtype=float), r"0 sample\(s\)"),
     ],
-    ids=str,
+    ids=range(12),
 )
 def test_shape(table, message):
     assert isinstance(fails(table, message), DataError)

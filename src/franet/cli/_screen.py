@@ -117,6 +117,8 @@ def _partner(row: dict[str, Any], parameters: dict[str, Any]) -> str:
     name, weight = clean(row["redundant_with"]), row["similarity"]
     if not parameters.get("weighted", True):
         return name
+    if parameters.get("variant") == "reference":  # d_max − d, whatever d is
+        return f"{name} (weight {weight:.4g})"
     match parameters.get("similarity", "correlation"):
         case "correlation":  # the weight of an edge is 1 + r
             return f"{name} (r = {weight - 1:.2f})"

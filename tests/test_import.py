@@ -1,0 +1,67 @@
+"""What ``import franet`` costs and shows."""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import time
+
+import pytest
+
+import franet
+
+HEAVY = ["sklearn", "numba", "pandas", "polars", "h5py", "anndata", "scipy.stats"]
+
+
+def run(code):
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    return done.stdout.split()
+
+
+@pytest.mark.parametrize("module", ["franet", "franet.exceptions", "franet.network"])
+def test_import_loads_nothing_heavy(module):
+    loaded = run(f"import sys, {module}; print(*sys.modules)")
+    assert module in loaded
+    assert not set(HEAVY) & set(loaded)
+
+
+def test_the_estimator_loads_no_data_frame_library():
+    loaded = run("import sys, franet; franet.FRANe(); print(*sys.modules)")
+    assert "sklearn" in loaded
+    assert not {"polars", "h5py", "anndata"} & set(loaded)
+
+
+def seconds(code):
+    started = time.perf_counter()
+    run(code)
+    return time.perf_counter() - started
+
+
+def test_import_is_quick():
+    base = "import numpy, scipy.sparse"
+    seconds(f"{base}, franet")  # files into the cache
+    pairs = [(seconds(f"{base}, franet"), seconds(base)) for _ in range(5)]
+    # The bar is 0.15 s; the median of differences, so that one busy moment of the
+    # machine does not decide.
+    assert statistics.median(ours - theirs for ours, theirs in pairs) <= 0.15
+
+
+def test_names():
+    assert dir(franet) == sorted(franet.__all__)
+    for name in franet.__all__:
+        assert getattr(franet, name) is not None
+    assert franet.__version__.count(".") == 2
+    from franet import FRANe
+
+    assert franet.FRANe is FRANe
+    assert FRANe.__name__ == "FRANe"
+
+
+def test_unknown_name():
+    with pytest.raises(AttributeError, match="'franet' has no attribute 'Frane'"):
+        _ = franet.Frane
+    with pytest.raises(ImportError, match="cannot import name 'Frane'"):
+        from franet import Frane  # noqa: F401
