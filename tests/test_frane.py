@@ -38,7 +38,7 @@ def test_isolated_majority_warns_with_the_count():
     assert ranker.n_isolated_ == 10
     assert said == [
         "10 of 15 features have no edge at the winning threshold; they share one "
-        "score and rank by column. tie_break='denser' orders them."
+        "score and rank by column. tie_break='denser' looks at the next denser network."
     ]
     np.testing.assert_allclose(ranker.scores_[5:], 0.15 / 15, rtol=1e-15)
     np.testing.assert_array_equal(ranker.ranking_[5:], np.arange(6, 16))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import asdict
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -17,6 +18,9 @@ from franet._base import FeatureRanker
 from franet._threads import count_threads
 from franet._validation import check_table, number_to_select
 from franet.centrality import CENTRALITIES
+from franet.engine.memory import parse_bytes
+from franet.engine.plan import make_plan
+from franet.engine.tiles import PairSource
 from franet.exceptions import DegenerateRankingWarning
 from franet.network import AttributeNetwork
 from franet.quality import QUALITIES
@@ -83,6 +87,10 @@ class FRANe(FeatureRanker):
         Whether every candidate is solved and `all_scores_` kept.
     max_edges : int, default=5_000_000
         A winning network with more edges keeps only the strongest of each feature.
+    max_memory : int or str, default=None
+        Memory that the fit may use besides the table, in bytes or as text such as
+        ``"2 GB"``; None is half of what is free. If it is scarce, edges lie in
+        temporary files. No result depends on it.
     random_state : int, RandomState instance or None, default=None
         The seed of ``quality="random"``.
     n_jobs : int, default=None
@@ -136,14 +144,14 @@ class FRANe(FeatureRanker):
 
     Examples
     --------
-    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.datasets import load_breast_cancer
     >>> from franet import FRANe
-    >>> X, _ = load_iris(return_X_y=True, as_frame=True)
-    >>> ranker = FRANe(n_features_to_select=2).fit(X)
-    >>> ranker.ranking_
-    array([3, 4, 1, 2])
+    >>> X, _ = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> ranker = FRANe(n_features_to_select=3).fit(X)
     >>> list(ranker.get_feature_names_out())
-    ['petal length (cm)', 'petal width (cm)']
+    ['mean compactness', 'mean concavity', 'mean concave points']
+    >>> ranker.network_.n_edges
+    113
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -162,6 +170,7 @@ class FRANe(FeatureRanker):
         "tie_break": [StrOptions({"column", "denser"})],
         "keep_all": ["boolean"],
         "max_edges": [Interval(Integral, 1, None, closed="left")],
+        "max_memory": [None, Interval(Real, 0, None, closed="neither"), str],
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
     }
@@ -184,6 +193,7 @@ class FRANe(FeatureRanker):
         tie_break: str = "column",
         keep_all: bool = False,
         max_edges: int = 5_000_000,
+        max_memory: float | str | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -202,6 +212,7 @@ class FRANe(FeatureRanker):
         self.tie_break = tie_break
         self.keep_all = keep_all
         self.max_edges = max_edges
+        self.max_memory = max_memory
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -221,21 +232,50 @@ class FRANe(FeatureRanker):
         self : FRANe
             The fitted ranker.
         """
+        source, constant = self._open(X)
+        outcome = search(source, self._settings(), count_threads(self.n_jobs))
+        self._set_outcome(outcome, constant)
+        self._warn(outcome)
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def plan(self, X: Any) -> dict[str, Any]:
+        """Tell what `fit` will take, without doing it.
+
+        A few tiles are computed and timed; the rest is arithmetic.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The table.
+
+        Returns
+        -------
+        plan : dict
+            ``n_features``, ``n_pairs``, ``n_tiles``, ``block`` (features along a
+            side of a tile), ``n_threads``, ``memory`` and ``max_memory`` in bytes,
+            ``on_disk`` (whether edges will lie in temporary files), ``seconds``
+            (expected, if the winning network is sparse, as it mostly is) and
+            ``seconds_dense`` (if it is too dense to be stored).
+        """
+        source, _ = self._open(X)
+        settings, n_threads = self._settings(), count_threads(self.n_jobs)
+        plan = make_plan(source, settings.n_thresholds, n_threads, settings.max_memory)
+        expected, dense = plan.seconds(source)
+        return {**asdict(plan), "seconds": expected, "seconds_dense": dense}
+
+    def _open(self, X: Any) -> tuple[PairSource, Any]:
         pairwise = self.missing == "pairwise"
         table = check_table(self, X, allow_missing=pairwise)
         # Before the work, not after it.
         number_to_select(self.n_features_to_select, self.n_features_in_)
-        source, constant = open_source(
+        return open_source(
             table,
             self.similarity,
             p=self.p,
             variant=self.variant,
             pairwise=pairwise,
         )
-        outcome = search(source, self._settings(), count_threads(self.n_jobs))
-        self._set_outcome(outcome, constant)
-        self._warn(outcome)
-        return self
 
     def _settings(self) -> Settings:
         return Settings(
@@ -250,8 +290,12 @@ class FRANe(FeatureRanker):
             keep_all=self.keep_all,
             second_key=self.tie_break == "denser",
             max_edges=self.max_edges,
+            max_memory=self._max_memory(),
             random=check_random_state(self.random_state),
         )
+
+    def _max_memory(self) -> int | None:
+        return None if self.max_memory is None else parse_bytes(self.max_memory)
 
     def _set_outcome(self, outcome: Outcome, constant: Any) -> None:
         def widen(values: Any) -> Any:
@@ -298,7 +342,7 @@ class FRANe(FeatureRanker):
             message = f"All features score the same: {outcome.reason}."
         elif self.n_isolated_ > n // 2:
             by = (
-                "column. tie_break='denser' orders them."
+                "column. tie_break='denser' looks at the next denser network."
                 if self.tie_break == "column"
                 else "their scores in the next denser network."
             )

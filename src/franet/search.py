@@ -18,11 +18,16 @@ from scipy import sparse
 
 from franet import thresholds as grids
 from franet._progress import report
+from franet._returned import finite_numbers
 from franet.centrality import CENTRALITIES, Graph, from_function
 from franet.centrality.pagerank import Solution, solve_together
-from franet.engine._numpy import Extrema, Measure, TileEngine, adjacency
+from franet.engine._numpy import TileEngine
 from franet.engine.graph_kernels import DISCARDED
 from franet.engine.levels import Levels
+from franet.engine.measure import Extrema, Measure
+from franet.engine.memory import Store
+from franet.engine.pairs import adjacency
+from franet.engine.plan import make_plan
 from franet.engine.tiles import PairSource
 from franet.exceptions import DataError
 from franet.quality import EQUAL, QUALITIES
@@ -53,6 +58,7 @@ class Settings:
     keep_all: bool = False
     second_key: bool = False
     max_edges: int = 5_000_000
+    max_memory: int | None = None
     random: np.random.RandomState | None = None
 
 
@@ -119,12 +125,19 @@ def search(source: PairSource, settings: Settings, n_threads: int = 1) -> Outcom
     """
     if source.n < 2:
         return _no_winner(source.n, settings, "there is only one feature to rank")
-    engine = TileEngine(source, n_threads)
+    plan = make_plan(source, settings.n_thresholds, n_threads, settings.max_memory)
+    with Store(plan.on_disk) as store:
+        return _search(TileEngine(source, n_threads, store), settings)
+
+
+def _search(engine: TileEngine, settings: Settings) -> Outcome:
     extrema = engine.extrema()
+    if not np.isfinite(extrema.high):
+        raise DataError("The distances overflow: the values are too large. Scale them.")
     if not np.isfinite(extrema.next_low) or extrema.high - extrema.low <= extrema.zero:
         reason = "all similarities between features are equal"
-        return _no_winner(source.n, settings, reason)
-    top = source.top
+        return _no_winner(engine.n, settings, reason)
+    top = engine.source.top
     if settings.variant == "reference" or top is None:
         top = extrema.high
     limits, edges, measure = _lay_grid(engine, extrema, settings, top)
@@ -366,9 +379,4 @@ class _Search:
 
 
 def _rating(rate: Callable[[NDArray[np.float64]], float], scores: Any) -> float:
-    value = float(rate(scores))
-    if not np.isfinite(value):
-        raise DataError(
-            f"The quality function must return finite numbers, got {value}."
-        )
-    return value
+    return float(finite_numbers(rate(scores), (), "The quality function"))

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from franet._returned import finite_numbers
-from franet.engine._numpy import Extrema, TileEngine
+from franet.engine._numpy import TileEngine
+from franet.engine.measure import Extrema
 from franet.exceptions import UsageError
 
 __all__ = ["PROGRESSIONS", "paper_limits", "reference_limits"]

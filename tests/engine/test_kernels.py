@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from naive import naive_frane
 from scipy import sparse
-from tables import random
-from test_agreement import assert_agrees, fit
 
 from franet.engine import kernels, levels
 from franet.similarity import SIMILARITIES
+from naive import naive_frane
+from tables import random
+from test_agreement import assert_agrees, fit
 
 pytestmark = pytest.mark.kernels
 

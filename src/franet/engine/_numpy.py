@@ -2,195 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from franet.engine import kernels
+from franet.engine.measure import ZERO, Extrema, Measure, Tally
+from franet.engine.memory import Store
+from franet.engine.pairs import Harvest, Pairs, PairSink
 from franet.engine.tiles import PairSource, Tile, TileGrid, TileRunner
 
-__all__ = [
-    "BinTable",
-    "Extrema",
-    "Harvest",
-    "Measure",
-    "Pairs",
-    "TileEngine",
-    "adjacency",
-]
-
-# d below this share of the scale is rounding (the smallest genuine value seen in real
-# data is 8e-7); an edge may miss its threshold by this much.
-ZERO = 1e-9
-SLACK = 1e-12
-
-
-@dataclass(frozen=True)
-class Extrema:
-    """Extremes of the dissimilarities ``d`` between different features.
-
-    Attributes
-    ----------
-    low, high : float
-        The smallest and the largest.
-    next_low : float
-        The smallest that is not `low` up to rounding; infinity where there is none.
-    next_zero : float
-        The smallest that is not 0 up to rounding; infinity where there is none.
-    scale : float
-        The scale of the measure.
-    tally : Tally
-        Roughly how many pairs lie below a value.
-    """
-
-    low: float
-    high: float
-    next_low: float
-    next_zero: float
-    scale: float
-    tally: Tally
-
-    @property
-    def zero(self) -> float:
-        """The value up to which a distance or a gap is zero."""
-        return ZERO * self.scale
-
-    @property
-    def slack(self) -> float:
-        """How far a pair may miss a threshold and still be an edge."""
-        return SLACK * self.scale
-
-
-class Tally:
-    """Counts of pairs by the leading bits of their values in single precision."""
-
-    SHIFT = 19
-    SIZE = 1 << (32 - SHIFT)
-
-    def __init__(self, counts: NDArray[np.int64]) -> None:
-        bits = np.arange(self.SIZE, dtype=np.uint32) << np.uint32(self.SHIFT)
-        last = bits + np.uint32((1 << self.SHIFT) - 1)
-        # Bit patterns of negative numbers ascend as the numbers descend; those that
-        # are no numbers hold no pairs.
-        low = np.fmin(bits.view(np.float32), last.view(np.float32))
-        cells = np.flatnonzero(~np.isnan(low))
-        cells = cells[np.argsort(low[cells], kind="stable")]
-        low = low[cells].astype(np.float64)
-        # Single precision may have rounded a value into the next cell.
-        self._low = low - 1e-6 * np.abs(np.where(np.isfinite(low), low, 0.0))
-        self._count = np.cumsum(counts[cells])
-
-    def at_most(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return upper bounds on the number of pairs with ``d <= value``."""
-        at = np.searchsorted(self._low, values, side="right") - 1
-        return np.where(at >= 0, self._count[at], 0)
-
-
-@dataclass(frozen=True)
-class Measure:
-    """How a dissimilarity becomes a weight: ``w = top - d``, or 1 if unweighted.
-
-    Equal up to rounding means equal: dissimilarities up to `snap` are `snap_to`, and
-    weights up to `floor` are 0 (a degree must not be a sum of rounding errors).
-    """
-
-    top: float
-    snap: float
-    snap_to: float
-    floor: float
-    weighted: bool
-
-    @property
-    def arguments(self) -> tuple[float, float, float, float]:
-        """What a kernel needs to compute a weight."""
-        return self.top, self.snap, self.snap_to, self.floor
-
-    def weights(self, d: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the weights of edges with these dissimilarities."""
-        if not self.weighted:
-            return np.ones_like(d)
-        w = self.top - np.where(d <= self.snap, self.snap_to, d)
-        w[w <= self.floor] = 0.0
-        return w
-
-
-@dataclass(frozen=True)
-class Pairs:
-    """Pairs of features and their dissimilarities, in the order of the tiles."""
-
-    j: NDArray[np.int32]
-    k: NDArray[np.int32]
-    d: NDArray[np.float64]
-
-    @classmethod
-    def joined(cls, parts: dict[tuple[int, int], Pairs]) -> Pairs:
-        """Return the pairs of several tiles as one; empties the parts."""
-        none = cls(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
-        ordered = [none, *(parts.pop(at) for at in sorted(parts))]
-        columns = ("j", "k", "d")
-        return cls(
-            *(np.concatenate([getattr(p, name) for p in ordered]) for name in columns)
-        )
-
-
-def adjacency(pairs: Pairs, weights: NDArray[np.float64], n: int) -> sparse.csr_array:
-    """Return the symmetric sparse matrix of some pairs, columns sorted."""
-    j = np.concatenate([pairs.j, pairs.k])
-    k = np.concatenate([pairs.k, pairs.j])
-    matrix = sparse.coo_array((np.concatenate([weights, weights]), (j, k)), (n, n))
-    matrix = matrix.tocsr()
-    matrix.sort_indices()
-    return matrix
-
-
-@dataclass
-class Harvest:
-    """What one pass over the tiles brings in.
-
-    Attributes
-    ----------
-    pairs : Pairs
-        The pairs up to the limit.
-    count : ndarray of int of shape (n_graphs, n)
-        Number of edges of each feature in each dense graph; exact.
-    weight : ndarray of shape (n_graphs, n)
-        Their weights added up, each off by `error` at the most.
-    corrections : list of CSR arrays
-        For each dense graph the weights of edges that rough tiles would miss, and
-        the negative ones of those that they would add; empty where tiles are exact.
-    error : float
-        Bound on the error of a weight.
-    """
-
-    pairs: Pairs
-    count: NDArray[np.int64]
-    weight: NDArray[np.float64]
-    corrections: list[Any]
-    error: float
-
-    def correct(
-        self,
-        near: Pairs,
-        rough: NDArray[np.float64],
-        dense: NDArray[np.float64],
-        measure: Measure,
-        error: float,
-    ) -> None:
-        """Decide the pairs near a limit by their exact values."""
-        n = self.count.shape[1]
-        self.error = error
-        for i, limit in enumerate(dense):
-            sign = (near.d <= limit).astype(np.int8) - (rough <= limit)
-            wrong = sign != 0
-            j, k, d = near.j[wrong], near.k[wrong], near.d[wrong]
-            signed = sign[wrong] * measure.weights(d)
-            self.corrections.append(adjacency(Pairs(j, k, d), signed, n))
-            for end in (j, k):
-                np.add.at(self.count[i], end, sign[wrong])
-                np.add.at(self.weight[i], end, signed)
+__all__ = ["TileEngine"]
 
 
 class TileEngine:
@@ -202,10 +25,15 @@ class TileEngine:
         The similarity.
     n_threads : int
         Number of threads; no result depends on it.
+    store : Store, optional
+        Where pairs are kept; no result depends on it.
     """
 
-    def __init__(self, source: PairSource, n_threads: int = 1) -> None:
+    def __init__(
+        self, source: PairSource, n_threads: int = 1, store: Store | None = None
+    ) -> None:
         self.source = source
+        self.store = store or Store(on_disk=False)
         self.n = source.n
         self.grid = TileGrid(source.n, source.block)
         self.runner = TileRunner(n_threads)
@@ -415,8 +243,7 @@ class TileEngine:
             Turns dissimilarities into weights.
         """
         source = self.source
-        kept: dict[tuple[int, int], Pairs] = {}
-        near: dict[tuple[int, int], Pairs] = {}
+        kept, near = PairSink(self.store), PairSink(self.store)
         rough: dict[tuple[int, int], NDArray[np.float64]] = {}
         count = np.zeros((len(dense), self.n), np.int32)
         weight = np.zeros((len(dense), self.n))
@@ -427,7 +254,7 @@ class TileEngine:
             pairs = D, *tile.shape, tile.is_diagonal
             if limit > -np.inf:
                 found = kernels.collect(*pairs, limit + source.error)
-                kept[at] = self._exactly(tile, found, limit)
+                kept.add(at, self._exactly(tile, found, limit))
             if not len(dense):
                 return
             kernels.degrees(
@@ -441,17 +268,18 @@ class TileEngine:
             )
             if source.error:
                 found = kernels.collect_near(*pairs, dense, source.error)
-                near[at], rough[at] = self._exactly(tile, found, np.inf), found[2]
+                rough[at] = found[2]
+                near.add(at, self._exactly(tile, found, np.inf))
 
         self.runner.run(self.grid.rounds(), visit, "edges")
         if not measure.weighted:
             weight[:] = count
-        harvest = Harvest(Pairs.joined(kept), count.astype(np.int64), weight, [], 0.0)
+        harvest = Harvest(kept.joined(), count.astype(np.int64), weight, [], 0.0)
         if source.error and len(dense):
             # Without weights the edges alone count, and they will be exact.
             error = source.error if measure.weighted else 0.0
             values = np.concatenate([rough[at] for at in sorted(rough)])
-            harvest.correct(Pairs.joined(near), values, dense, measure, error)
+            harvest.correct(near.joined(), values, dense, measure, error)
         return harvest
 
     def _exactly(self, tile: Tile, found: Any, limit: float) -> Pairs:
@@ -531,21 +359,3 @@ class TileEngine:
         pair, at = np.unique(pair, return_index=True)
         first, second = (pair // self.n).astype(np.int32), pair % self.n
         return Pairs(first, second.astype(np.int32), d[at])
-
-
-class BinTable:
-    """Finds the first graph that holds a pair, by a table of equal cells."""
-
-    def __init__(self, edges: NDArray[np.float64], n_cells: int = 4096) -> None:
-        lo, hi = float(edges[0]), float(edges[-1])
-        per_unit = n_cells / (hi - lo) if hi > lo else 0.0
-        starts = lo + np.arange(n_cells) / per_unit if per_unit else np.array([lo])
-        # One step back, so that rounding in a cell's limits cannot skip a graph.
-        cells = np.maximum(np.searchsorted(edges, starts) - 1, 0)
-        self.arguments = (edges, cells.astype(np.int64), lo, per_unit)
-
-    def find(self, d: NDArray[np.float64]) -> NDArray[np.int32]:
-        """Return the first graph of each dissimilarity."""
-        out = np.empty(len(d), np.int32)
-        kernels.find_bins(d, *self.arguments, out=out)
-        return out

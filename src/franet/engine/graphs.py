@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from franet.engine import graph_kernels
-from franet.engine._numpy import BinTable, Measure, Pairs
+from franet.engine.measure import BinTable, Measure
+from franet.engine.memory import Store
+from franet.engine.pairs import Pairs
 from franet.engine.tiles import TileRunner
 
 __all__ = ["KeptGraphs"]
@@ -31,6 +33,8 @@ class KeptGraphs:
         Number of features.
     runner : TileRunner
         The threads.
+    store : Store
+        Where the edges lie.
     """
 
     def __init__(
@@ -40,6 +44,7 @@ class KeptGraphs:
         measure: Measure,
         n: int,
         runner: TileRunner,
+        store: Store,
     ) -> None:
         self.n = n
         self.n_graphs = len(edges)
@@ -49,8 +54,8 @@ class KeptGraphs:
         count = np.zeros((self.n_graphs, n), np.int64)
         # Weighted degrees, one row for each graph.
         self.degrees = np.zeros((self.n_graphs, n))
-        self.columns = np.empty(2 * len(pairs.j), np.int32)
-        self.weights = np.empty(2 * len(pairs.j))
+        self.columns = store.empty(2 * len(pairs.j), np.int32)
+        self.weights = store.empty(2 * len(pairs.j), np.float64)
         cuts = np.linspace(0, n, runner.n_threads + 1).astype(np.int64)
         parts = list(itertools.pairwise(cuts))
 

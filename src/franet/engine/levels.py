@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from franet.engine._numpy import Extrema, Measure, TileEngine, adjacency
+from franet.engine._numpy import TileEngine
 from franet.engine.graph_kernels import degree_bound
 from franet.engine.graphs import KeptGraphs
+from franet.engine.measure import Extrema, Measure
+from franet.engine.pairs import adjacency
 
 __all__ = ["Levels"]
 
@@ -70,7 +72,12 @@ class Levels:
         if self.n_kept:
             inside = edges[: self.n_kept]
             self.kept = KeptGraphs(
-                self._dense.pairs, inside, measure, self.n, engine.runner
+                self._dense.pairs,
+                inside,
+                measure,
+                self.n,
+                engine.runner,
+                engine.store,
             )
             self.n_edges = np.concatenate([self.kept.n_edges(), self.n_edges])
         del self._dense.pairs

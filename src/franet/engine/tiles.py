@@ -59,6 +59,8 @@ class PairSource(ABC):
         Number of features.
     block : int
         Features in a block.
+    nbytes : int
+        Memory that the source holds besides the table.
     error : float
         Bound on ``|tile - exact_tile|``; 0 where tiles are float64.
     scale : float or None
@@ -71,6 +73,7 @@ class PairSource(ABC):
 
     n: int
     block: int = 256
+    nbytes: int = 0
     error: float = 0.0
     scale: float | None = None
     top: float | None = None

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from franet.engine.tiles import PairSource
-from franet.similarity._standardise import feature_rows, standardise
+from franet.similarity._standardise import feature_rows, powers_of_two, standardise
 from franet.similarity.kernels import pair_products
 
 __all__ = ["CorrelationSource", "PairwiseCorrelationSource", "rank_columns"]
@@ -57,6 +57,7 @@ class CorrelationSource(PairSource):
             self._work = self._exact.astype(np.float32)
             # Two rounded factors and a sum of m products, each of relative size u.
             self.error = (m + 4) * 2.0**-24
+        self.nbytes = self._exact.nbytes + (self._work.nbytes if self.error else 0)
 
     def _rows(self, i: int) -> slice:
         return slice(i * self.block, (i + 1) * self.block)
@@ -120,7 +121,7 @@ class PairwiseCorrelationSource(PairSource):
         present[self.n :] = False
         # Standardised over what is there, so that the sums below hardly cancel.
         largest = np.abs(rows).max(axis=1, where=present, initial=0.0)
-        rows *= np.ldexp(1.0, -np.frexp(largest)[1])[:, None]
+        rows *= powers_of_two(largest)[:, None]
         count = np.maximum(present.sum(axis=1), 1)
         for _ in range(2):
             rows -= (rows.sum(axis=1, where=present) / count)[:, None]
@@ -129,6 +130,7 @@ class PairwiseCorrelationSource(PairSource):
         rows /= np.where(spread > 0.0, spread, 1.0)[:, None]
         self._values = rows
         self._present = present.astype(np.float64)
+        self.nbytes = rows.nbytes + self._present.nbytes
 
     def tile(self, i: int, j: int) -> NDArray[np.float64]:
         """Return the dissimilarities of block `i` against block `j`."""

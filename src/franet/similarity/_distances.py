@@ -83,6 +83,7 @@ class DistanceSource(PairSource):
         self._X = X
         self._divisor = row_deviations(X) if measure == "seuclidean" else None
         self._dense = None if not isinstance(X, np.ndarray) else self._all_rows()
+        self.nbytes = 0 if self._dense is None else self._dense.nbytes
 
     def _all_rows(self) -> NDArray[np.float64]:
         padded = -(-self.n // self.block) * self.block

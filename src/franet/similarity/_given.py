@@ -60,8 +60,8 @@ def check_precomputed(W: NDArray[Any]) -> None:
         if part.min(initial=0.0) < 0.0:
             j, k = np.argwhere(part < 0.0)[0]
             raise DataError(
-                f"A precomputed similarity must not be negative: row {at + j}, column "
-                f"{k} holds {part[j, k]:g}. Shift or clip it first."
+                "Negative values in data passed as a precomputed similarity: row "
+                f"{at + j}, column {k} holds {part[j, k]:g}. Shift or clip it first."
             )
         other = W[:, at : at + step].T.astype(np.float64)
         np.fill_diagonal(other[:, at:], 0.0)
@@ -99,7 +99,11 @@ class CallableSource(_GivenSource):
     def tile(self, i: int, j: int) -> NDArray[np.float64]:
         """Return the negative similarities of block `i` against block `j`."""
         A, B = self._columns(i), self._columns(j)
-        W = np.asarray(self._function(A, B))
+        returned = self._function(A, B)
+        try:
+            W = np.asarray(returned)
+        except ValueError:  # rows of different lengths
+            W = np.asarray(None)
         wanted = (A.shape[1], B.shape[1])
         if W.shape != wanted or W.dtype.kind not in "fiub":
             raise DataError(

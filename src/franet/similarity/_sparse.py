@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from franet.engine.tiles import PairSource
 from franet.similarity._correlation import to_dissimilarity
+from franet.similarity._standardise import powers_of_two
 from franet.similarity.kernels import add_products
 
 __all__ = [
@@ -45,7 +46,7 @@ def _tame(X: Any) -> Any:
     column = np.repeat(np.arange(n), filled)
     largest = np.zeros(n)
     np.maximum.at(largest, column, np.abs(X.data))
-    X.data *= np.ldexp(1.0, np.clip(-np.frexp(largest)[1], -1022, 1022))[column]
+    X.data *= powers_of_two(largest)[column]
     for _ in range(2):
         mean = np.where(filled == m, np.bincount(column, X.data, n) / m, 0.0)
         X.data -= mean[column]
@@ -94,6 +95,8 @@ class SparseCorrelationSource(PairSource):
         self._across = [
             X[:, at : at + self.block].tocsr() for at in range(0, self.n, self.block)
         ]
+        # Both copies, and the row pointers of each block.
+        self.nbytes = 32 * X.nnz + 8 * self.m * len(self._across)
 
     def tile(self, i: int, j: int) -> NDArray[np.float64]:
         """Return the dissimilarities of block `i` against block `j`."""

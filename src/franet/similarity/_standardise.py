@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["constant_columns", "feature_rows", "standardise"]
+__all__ = ["constant_columns", "feature_rows", "powers_of_two", "standardise"]
 
 # Columns handled at a time, so that float64 copies stay small.
 _CHUNK = 1024
@@ -34,17 +34,22 @@ def feature_rows(
     return rows
 
 
+def powers_of_two(largest: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return factors, exact in floating point, that bring values to about one."""
+    # The exponent of a tiny number's inverse is more than a double can hold.
+    return np.ldexp(1.0, np.clip(-np.frexp(largest)[1], -1022, 1022))
+
+
 def standardise(rows: NDArray[np.float64]) -> None:
     """Centre each row in place and scale it to unit length; constant rows become 0.
 
-    A power of two, which is exact, keeps sums and squares from overflowing; the mean
+    A power of two keeps sums and squares from overflowing; the mean
     is subtracted twice, because the first mean of a large offset is itself rounded.
     """
     for at in range(0, len(rows), _CHUNK):
         part = rows[at : at + _CHUNK]
         largest = np.abs(part).max(axis=1, initial=0.0)
-        # The exponent of a tiny number's inverse is more than a double can hold.
-        part *= np.ldexp(1.0, np.clip(-np.frexp(largest)[1], -1022, 1022))[:, None]
+        part *= powers_of_two(largest)[:, None]
         for _ in range(2):
             part -= part.mean(axis=1)[:, None]
         spread = np.abs(part).max(axis=1, initial=0.0)

@@ -1,0 +1,124 @@
+"""Numbers about all dissimilarities, and what they make of one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from franet.engine import kernels
+
+__all__ = ["SLACK", "ZERO", "BinTable", "Extrema", "Measure", "Tally"]
+
+# d below this share of the scale is rounding (the smallest genuine value seen in real
+# data is 8e-7); an edge may miss its threshold by this much.
+ZERO = 1e-9
+SLACK = 1e-12
+
+
+@dataclass(frozen=True)
+class Extrema:
+    """Extremes of the dissimilarities ``d`` between different features.
+
+    Attributes
+    ----------
+    low, high : float
+        The smallest and the largest.
+    next_low : float
+        The smallest that is not `low` up to rounding; infinity where there is none.
+    next_zero : float
+        The smallest that is not 0 up to rounding; infinity where there is none.
+    scale : float
+        The scale of the measure.
+    tally : Tally
+        Roughly how many pairs lie below a value.
+    """
+
+    low: float
+    high: float
+    next_low: float
+    next_zero: float
+    scale: float
+    tally: Tally
+
+    @property
+    def zero(self) -> float:
+        """The value up to which a distance or a gap is zero."""
+        return ZERO * self.scale
+
+    @property
+    def slack(self) -> float:
+        """How far a pair may miss a threshold and still be an edge."""
+        return SLACK * self.scale
+
+
+class Tally:
+    """Counts of pairs by the leading bits of their values in single precision."""
+
+    SHIFT = 19
+    SIZE = 1 << (32 - SHIFT)
+
+    def __init__(self, counts: NDArray[np.int64]) -> None:
+        bits = np.arange(self.SIZE, dtype=np.uint32) << np.uint32(self.SHIFT)
+        last = bits + np.uint32((1 << self.SHIFT) - 1)
+        # Bit patterns of negative numbers ascend as the numbers descend; those that
+        # are no numbers hold no pairs.
+        low = np.fmin(bits.view(np.float32), last.view(np.float32))
+        cells = np.flatnonzero(~np.isnan(low))
+        cells = cells[np.argsort(low[cells], kind="stable")]
+        low = low[cells].astype(np.float64)
+        # Single precision may have rounded a value into the next cell.
+        self._low = low - 1e-6 * np.abs(np.where(np.isfinite(low), low, 0.0))
+        self._count = np.cumsum(counts[cells])
+
+    def at_most(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return upper bounds on the number of pairs with ``d <= value``."""
+        at = np.searchsorted(self._low, values, side="right") - 1
+        return np.where(at >= 0, self._count[at], 0)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """How a dissimilarity becomes a weight: ``w = top - d``, or 1 if unweighted.
+
+    Equal up to rounding means equal: dissimilarities up to `snap` are `snap_to`, and
+    weights up to `floor` are 0 (a degree must not be a sum of rounding errors).
+    """
+
+    top: float
+    snap: float
+    snap_to: float
+    floor: float
+    weighted: bool
+
+    @property
+    def arguments(self) -> tuple[float, float, float, float]:
+        """What a kernel needs to compute a weight."""
+        return self.top, self.snap, self.snap_to, self.floor
+
+    def weights(self, d: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the weights of edges with these dissimilarities."""
+        if not self.weighted:
+            return np.ones_like(d)
+        w = self.top - np.where(d <= self.snap, self.snap_to, d)
+        w[w <= self.floor] = 0.0
+        return w
+
+
+class BinTable:
+    """Finds the first graph that holds a pair, by a table of equal cells."""
+
+    def __init__(self, edges: NDArray[np.float64], n_cells: int = 4096) -> None:
+        lo, hi = float(edges[0]), float(edges[-1])
+        per_unit = n_cells / (hi - lo) if hi > lo else 0.0
+        starts = lo + np.arange(n_cells) / per_unit if per_unit else np.array([lo])
+        # One step back, so that rounding in a cell's limits cannot skip a graph.
+        cells = np.maximum(np.searchsorted(edges, starts) - 1, 0)
+        self.arguments = (edges, cells.astype(np.int64), lo, per_unit)
+
+    def find(self, d: NDArray[np.float64]) -> NDArray[np.int32]:
+        """Return the first graph of each dissimilarity."""
+        out = np.empty(len(d), np.int32)
+        kernels.find_bins(d, *self.arguments, out=out)
+        return out

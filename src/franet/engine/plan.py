@@ -1,0 +1,151 @@
+"""What a search will take, told before the work: tiles, memory, time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from franet.engine import kernels
+from franet.engine.levels import KEPT_PAIRS
+from franet.engine.measure import Tally
+from franet.engine.memory import BYTES_PER_PAIR, available_bytes
+from franet.engine.tiles import PairSource, TileGrid
+from franet.exceptions import UsageError
+
+__all__ = ["Plan", "make_plan"]
+
+# Passes over all tiles for graphs that are not stored: as many as tables usually
+# need to be done with them, and if the winner itself is one of them.
+_USUAL_PRODUCTS = 3
+_MOST_PRODUCTS = 40
+# Degrees are summed for so many dense graphs at a time, typically.
+_DENSE_GRAPHS = 8
+# Sorting a kept pair and solving the stored graphs, in seconds for each pair.
+_SECONDS_PER_PAIR = 2e-7
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a search will take.
+
+    Attributes
+    ----------
+    n_features : int
+        Number of features that take part.
+    n_pairs : int
+        Number of pairs of features.
+    n_tiles, block : int
+        Number of tiles, and features along a side of one.
+    n_threads : int
+        Number of threads.
+    memory : int
+        Bytes needed besides the table.
+    max_memory : int
+        Bytes that may be used.
+    on_disk : bool
+        Whether kept edges will lie in temporary files.
+    """
+
+    n_features: int
+    n_pairs: int
+    n_tiles: int
+    block: int
+    n_threads: int
+    memory: int
+    max_memory: int
+    on_disk: bool
+
+    def seconds(self, source: PairSource) -> tuple[float, float]:
+        """Return the time that is expected, and that of a dense winner.
+
+        A few tiles are computed and timed; the rest is arithmetic.
+        """
+        D = source.tile(0, 0)
+        a = b = min(self.block, self.n_features)
+        limits = np.linspace(float(D[0, 0]), float(D.max()), _DENSE_GRAPHS)
+        count = np.zeros((_DENSE_GRAPHS, 2 * self.block), np.int32)
+        weight = np.zeros(count.shape)
+        X, Y = np.ones((1, 2 * self.block)), np.zeros((1, 2 * self.block))
+        numbers = 2.0, 0.0, 0.0, 0.0
+
+        def survey() -> None:
+            D = source.tile(0, 0)
+            kernels.extrema(D, a, b, False)
+            kernels.tally(D, a, b, False, counts=np.zeros(Tally.SIZE, np.int64))
+
+        def harvest() -> None:
+            D = source.tile(0, 0)
+            kernels.collect(D, a, b, False, float(limits[0]))
+            kernels.degrees(
+                D, a, b, False, 0, 0, limits, *numbers, count=count, weight=weight
+            )
+
+        def product() -> None:
+            D = source.exact_tile(0, 0)
+            kernels.masked_product(
+                D, a, b, False, 0, 0, limits[:1], *numbers, True, X, Y=Y
+            )
+
+        tiles = self.n_tiles / self.n_threads
+        kept = min(self.n_pairs, KEPT_PAIRS)
+        base = tiles * (_timed(survey) + _timed(harvest)) + kept * _SECONDS_PER_PAIR
+        if self.n_pairs <= KEPT_PAIRS:
+            return base, base
+        one = tiles * _timed(product)
+        return base + _USUAL_PRODUCTS * one, base + _MOST_PRODUCTS * one
+
+
+def _timed(function: Callable[[], None]) -> float:
+    function()
+    times = []
+    for _ in range(3):
+        start = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def make_plan(
+    source: PairSource, n_thresholds: int, n_threads: int, max_memory: int | None
+) -> Plan:
+    """Return what a search will take.
+
+    Parameters
+    ----------
+    source : PairSource
+        The similarity.
+    n_thresholds : int
+        Number of thresholds.
+    n_threads : int
+        Number of threads.
+    max_memory : int or None
+        Bytes that may be used; None is half of what is free.
+    """
+    n = source.n
+    grid = TileGrid(n, source.block)
+    pairs = n * (n - 1) // 2
+    # Counts and weighted degrees of each feature in each graph, and tiles in work.
+    tables = 28 * n * n_thresholds
+    fixed = source.nbytes + tables + 40 * source.block**2 * n_threads
+    kept = BYTES_PER_PAIR * min(pairs, KEPT_PAIRS)
+    most = available_bytes() // 2 if max_memory is None else max_memory
+    if fixed > most:
+        raise UsageError(
+            f"max_memory={most / 1e9:.3g} GB is too little for {n} features and "
+            f"{n_thresholds} thresholds: at least {fixed / 1e9:.3g} GB are needed. "
+            "Raise it, or lower n_thresholds."
+        )
+    on_disk = fixed + kept > most
+    return Plan(
+        n_features=n,
+        n_pairs=pairs,
+        n_tiles=grid.n_tiles,
+        block=source.block,
+        n_threads=n_threads,
+        memory=fixed + (0 if on_disk else kept),
+        max_memory=most,
+        on_disk=on_disk,
+    )
