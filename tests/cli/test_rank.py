@@ -153,7 +153,7 @@ def test_options_reach_the_estimator(data):
         "thresholds": "linear", "n_thresholds": 20, "min_mean_degree": 0.5,
         "damping": 0.7, "weighted": False, "centrality": "degree",
         "quality": "gini", "variant": "reference", "missing": "error",
-        "tie_break": "denser", "random_state": 5, "n_jobs": 1,
+        "tie_break": "denser", "random_state": 5, "n_jobs": 1, "max_memory": None,
     }  # fmt: skip
 
 
@@ -528,3 +528,37 @@ def test_demo():
     assert "30 features × 569 examples" in result.stdout
     assert "(r = 0.9" in result.stdout
     assert result.stdout.splitlines()[-1].strip().startswith("franet rank ")
+
+
+def test_dry_run_tells_and_does_nothing(data, tmp_path):
+    result = run("rank", data, "--dry-run", "--output", tmp_path / "ranking.csv")
+    assert result.exit_code == 0
+    assert "features  10 (45 pairs)" in result.stdout
+    assert "tiles     1 of 256 × 256 features" in result.stdout
+    assert "memory" in result.stdout
+    assert "time      about a second" in result.stdout
+    assert not (tmp_path / "ranking.csv").exists()
+    plan = json.loads(run("rank", data, "--dry-run", "--json").stdout)
+    assert plan["n_pairs"] == 45
+    assert plan["seconds"] > 0
+
+
+def test_dry_run_of_a_wide_table(tmp_path):
+    wide = np.random.default_rng(0).normal(size=(20, 4000)).astype(np.float32)
+    np.save(tmp_path / "wide.npy", wide)
+    result = run("rank", tmp_path / "wide.npy", "--dry-run", "--max-memory", "100 MB")
+    assert "tiles     36 of 512 × 512 features" in result.stdout
+    assert "of 100 MB, edges in temporary files" in result.stdout
+
+
+@pytest.mark.parametrize("size", ["lots", "-3", "1 XB", ""])
+def test_max_memory_that_is_no_size(data, size):
+    result = run("rank", data, "--max-memory", size)
+    assert result.exit_code == 2
+    assert "Write it like '2 GB'" in result.stderr
+
+
+def test_max_memory_that_is_too_little(data):
+    result = run("rank", data, "--max-memory", "1 kB")
+    assert result.exit_code == 2
+    assert "at least" in result.stderr

@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from franet._progress import Listener, listening
 from franet.cli._words import as_options, name_column
 from franet.exceptions import DataError, UsageError
 
-__all__ = ["rank_table"]
+__all__ = ["plan_table", "rank_table"]
 
 _DEFAULT_TOP = 16
 
@@ -87,6 +88,25 @@ def rank_table(
     return summary, columns
 
 
+def plan_table(
+    X: Any, names: Sequence[str] | None, parameters: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return what ranking the columns of a table would take; see `FRANe.plan`."""
+    from franet import FRANe
+
+    with _in_words_of_the_shell(names):
+        return FRANe(**parameters).plan(X)
+
+
+@contextmanager
+def _in_words_of_the_shell(names: Sequence[str] | None) -> Iterator[None]:
+    """Name options instead of parameters, and columns by their names, in errors."""
+    try:
+        yield
+    except (DataError, UsageError) as err:
+        raise type(err)(as_options(name_column(str(err), names))) from err
+
+
 def _fit(
     X: Any,
     names: Sequence[str] | None,
@@ -98,11 +118,8 @@ def _fit(
 
     with warnings.catch_warnings(record=True) as caught, listening(listener):
         warnings.simplefilter("always")
-        try:
+        with _in_words_of_the_shell(names):
             ranker = FRANe(**parameters).fit(X)
-        except (DataError, UsageError) as err:
-            message = as_options(name_column(str(err), names))
-            raise type(err)(message) from err
     messages = [
         as_options(str(warning.message))
         for warning in caught

@@ -144,6 +144,11 @@ ranking_options = _together(
         help="The seed of --quality random.",
     ),
     click.option(
+        "--max-memory",
+        metavar="SIZE",
+        help="Memory for the work, such as '2 GB'.  [default: half of what is free]",
+    ),
+    click.option(
         "--n-jobs",
         type=int,
         callback=_not_zero,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
     from rich.table import Table
 
-__all__ = ["ProgressBar", "show", "warn"]
+__all__ = ["ProgressBar", "show", "show_plan", "warn"]
 
 _PATIENCE = 1.0  # seconds without a sign of life
 _NARROW = 80
@@ -88,6 +88,40 @@ def show(summary: dict[str, Any]) -> None:
     console.print()
     for line in _lines(summary):
         console.print(line, style="dim", soft_wrap=True)
+
+
+def show_plan(plan: dict[str, Any]) -> None:
+    """Write what the work will take."""
+    side = plan["block"]
+    expected, dense = plan["seconds"], plan["seconds_dense"]
+    lines = [
+        f"features  {plan['n_features']:,} ({plan['n_pairs']:,} pairs)",
+        f"tiles     {plan['n_tiles']:,} of {side} × {side} features, "
+        f"on {plan['n_threads']} threads",
+        f"memory    {_size(plan['memory'])} besides the table, "
+        f"of {_size(plan['max_memory'])}"
+        + (", edges in temporary files" if plan["on_disk"] else ""),
+        f"time      about {_duration(expected)}"
+        + (
+            f"; up to {_duration(dense)} if the winning network is dense"
+            if dense > 1.5 * expected
+            else ""
+        ),
+    ]
+    for line in lines:
+        click.echo(line)
+
+
+def _size(n_bytes: float) -> str:
+    return f"{n_bytes / 1e9:.1f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:.0f} MB"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 1:
+        return "a second"
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
 def _table(summary: dict[str, Any]) -> Table:

@@ -30,6 +30,9 @@ __all__ = ["rank"]
 )
 @click.option("--force", is_flag=True, help="Replace the output file if it exists.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option(
+    "--dry-run", is_flag=True, help="Only tell what the work will take, then stop."
+)
 @click.option("--quiet", is_flag=True, help="No table, no progress, no warnings.")
 @reading_options
 @ranking_options
@@ -39,6 +42,7 @@ def rank(
     output: Path | None,
     force: bool,
     as_json: bool,
+    dry_run: bool,
     quiet: bool,
     **options: Any,
 ) -> None:
@@ -51,12 +55,19 @@ def rank(
         _check_output(file, output, force)
     reading, parameters = _split(options)
 
-    from franet.cli._job import rank_table
-    from franet.cli._screen import ProgressBar, show, warn
+    from franet.cli._job import plan_table, rank_table
+    from franet.cli._screen import ProgressBar, show, show_plan, warn
     from franet.cli._words import clean
     from franet.io import read_table, write_table
 
     table = read_table(file, **reading)
+    if dry_run:
+        plan = plan_table(table.X, table.names, parameters)
+        if as_json:
+            click.echo(json.dumps(plan, indent=1))
+        else:
+            show_plan(plan)
+        return
     with ProgressBar(hidden=quiet) as bar:
         summary, columns = rank_table(
             table.X, table.names, parameters, top=top, listener=bar

@@ -64,6 +64,7 @@ class Store:
     def __init__(self, on_disk: bool) -> None:
         self.on_disk = on_disk
         self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._files: list[IO[bytes]] = []
         self._lock = threading.Lock()
         self._count = 0
 
@@ -75,6 +76,8 @@ class Store:
         return self
 
     def __exit__(self, *_: object) -> None:
+        for file in self._files:
+            file.close()
         if self._folder is not None:
             self._folder.cleanup()
             self._folder = None
@@ -92,7 +95,9 @@ class Store:
         return array.view(np.ndarray)
 
     def file(self) -> IO[bytes] | None:
-        """Return a new file that is gone when closed; None if arrays are in memory."""
+        """Return a new file, gone with the store; None if arrays are in memory."""
         if self._folder is None:
             return None
-        return tempfile.TemporaryFile(dir=self._folder.name)
+        file = tempfile.TemporaryFile(dir=self._folder.name)
+        self._files.append(file)
+        return file
