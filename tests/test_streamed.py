@@ -13,9 +13,12 @@ from test_agreement import assert_agrees, fit
 TABLE = blocks(m=25, n=300)
 
 
-@pytest.fixture(params=[0, 60, 2000])
+@pytest.fixture(params=[(0, 0), (60, 60), (60, 5000), (2000, 2000)])
 def few_kept(request, monkeypatch):
-    monkeypatch.setattr(levels, "KEPT_PAIRS", request.param)
+    # Pairs that are stored at first, and if denser graphs matter.
+    monkeypatch.setattr(levels, "KEPT_PAIRS", request.param[0])
+    monkeypatch.setattr(levels, "DEEP_PAIRS", request.param[1])
+    monkeypatch.setattr(levels, "SAMPLED", 5)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,6 @@ from franet.engine.graph_kernels import DISCARDED
 from franet.engine.levels import Levels
 from franet.engine.measure import Extrema, Measure
 from franet.engine.memory import Store
-from franet.engine.pairs import adjacency
 from franet.engine.plan import make_plan
 from franet.engine.tiles import PairSource
 from franet.exceptions import DataError
@@ -34,11 +32,15 @@ from franet.quality import EQUAL, QUALITIES
 
 __all__ = ["Outcome", "Settings", "search"]
 
-# Relative tolerance of the scores.
+# Relative tolerance of the scores, and of those that only serve to compare graphs.
 RTOL = 1e-12
+LOOSE = 1e-4
 # Candidates solved at a time. Constant, so that what is solved, and not only the
 # winner, is the same on any number of threads.
 BATCH = 4
+# Of dense graphs, every so-manyth is tried first: they are dear, and a good one that
+# is found early spares the others.
+DEEP_STRIDE = 5
 # Streamed graphs share a pass over the tiles.
 STREAM_BATCH = 16
 
@@ -198,6 +200,10 @@ class _Search:
     levels: Levels
     settings: Settings
     solved: dict[int, Solution] = field(default_factory=dict)
+    # Upper bounds on RQH, the best that is proven, and whom it has to beat.
+    bound: dict[int, float] = field(default_factory=dict)
+    best: float = 0.0
+    waiting: set[int] = field(default_factory=set)
 
     def run(self, thresholds: NDArray[np.float64]) -> Outcome:
         levels, settings = self.levels, self.settings
@@ -286,7 +292,7 @@ class _Search:
         """Compute the scores of some graphs, whatever they may be worth."""
         wanted = [int(i) for i in graphs if int(i) not in self.solved]
         if self.settings.centrality == "pagerank":
-            self._pagerank(wanted, best=-np.inf)
+            self._pagerank(wanted)
             return
         name = self.settings.centrality
         centrality = from_function(name) if callable(name) else CENTRALITIES[name]
@@ -305,58 +311,98 @@ class _Search:
         Sparse graphs are cheap, and what they reach spares the dense ones. Returns
         upper bounds on RQH; they hold for the solved ones too.
         """
-        damping = self.settings.damping
-        bound = {int(i): self.levels.degree_bound(int(i), damping) for i in candidates}
-        waiting = set(bound)
-        best = 0.0
-        while True:
-            # A candidate within rounding of the best may still tie with it.
-            waiting = {i for i in waiting if bound[i] >= best * (1.0 - EQUAL)}
-            if not waiting:
-                break
-            batch = self._next_batch(sorted(waiting))
-            for i, solution in self._pagerank(batch, best).items():
-                bound[i] = min(bound[i], solution.high)
-                best = max(best, solution.low)
-            waiting -= set(batch)
-            report("candidates", len(bound) - len(waiting), len(bound))
-        return np.array([bound[int(i)] for i in candidates])
-
-    def _next_batch(self, waiting: list[int]) -> list[int]:
-        kept = [i for i in waiting if i < self.levels.n_kept]
-        return kept[:BATCH] if kept else waiting[:STREAM_BATCH]
-
-    def _pagerank(self, graphs: list[int], best: float) -> dict[int, Solution]:
-        """Solve PageRank on graphs unless their RQH is provably below the best."""
         levels, damping = self.levels, self.settings.damping
-        kept = [i for i in graphs if i < levels.n_kept]
-        streamed = [i for i in graphs if i >= levels.n_kept]
-        found: dict[int, Solution] = {}
-        for at in range(0, len(kept), BATCH):
-            batch = kept[at : at + BATCH]
-            answers = levels.engine.runner.map(partial(self._solve, best=best), batch)
-            found.update(zip(batch, answers, strict=True))
-            if len(kept) > BATCH:
-                report("PageRank", at + len(batch), len(kept))
-        for at in range(0, len(streamed), STREAM_BATCH):
-            batch = streamed[at : at + STREAM_BATCH]
-            if levels.is_rough and best > -np.inf:
-                rough = solve_together(levels, batch, damping, best, RTOL, rough=True)
-                found.update(rough)
-                batch = [i for i in batch if rough[i].scores is not None]
-            if batch:
-                found.update(solve_together(levels, batch, damping, best, RTOL))
-        self.solved.update({i: s for i, s in found.items() if s.scores is not None})
-        return found
+        self.bound = {int(i): levels.degree_bound(int(i), damping) for i in candidates}
+        self.best = 0.0
+        self.waiting = set(self.bound)
+        self._solve_kept()
+        if levels.deepen(self._at_stake()):
+            self._sharpen_bounds()
+            self._solve_kept(stride=DEEP_STRIDE)
+        levels.sample(self._at_stake())
+        self._sharpen_bounds()
+        if levels.is_rough:
+            self._take(self._streamed(self._at_stake(), self.best, rough=True))
+        while at_stake := self._at_stake():
+            # The most promising first: it may spare the others.
+            first = max(at_stake, key=lambda i: (self.bound[i], -i))
+            self._take(self._streamed([first], self.best))
+            self.waiting.discard(first)
+        return np.array([self.bound[int(i)] for i in candidates])
 
-    def _solve(self, i: int, best: float) -> Solution:
+    def _sharpen_bounds(self) -> None:
+        for i in self._at_stake():
+            bound = self.levels.degree_bound(i, self.settings.damping)
+            self.bound[i] = min(self.bound[i], bound)
+
+    def _at_stake(self) -> list[int]:
+        """Return the candidates that may still win, or tie with the best."""
+        return [i for i in sorted(self.waiting) if self.bound[i] >= _just(self.best)]
+
+    def _solve_kept(self, stride: int = 1) -> None:
+        """Solve the stored graphs: all of them loosely, then those still at stake.
+
+        With a stride, every so-manyth first: what they reach spares the others.
+        """
+        n_kept = self.levels.n_kept
+        rest = [i for i in self._at_stake() if i < n_kept]
+        rest.sort(key=lambda i: (i % stride > 0, i))
+        while rest := [i for i in rest if self.bound[i] >= _just(self.best)]:
+            batch, rest = rest[:BATCH], rest[BATCH:]
+            self._take(self._kept(batch, self.best, LOOSE))
+            report("candidates", len(self.bound) - len(rest), len(self.bound))
+        while batch := [i for i in self._at_stake() if i < n_kept]:
+            batch = sorted(batch, key=lambda i: (-self.bound[i], i))[:BATCH]
+            self._take(self._kept(batch, self.best, RTOL))
+            self.waiting -= set(batch)
+
+    def _take(self, found: dict[int, Solution]) -> None:
+        for i, solution in found.items():
+            self.bound[i] = min(self.bound[i], solution.high)
+            self.best = max(self.best, solution.low)
+
+    def _pagerank(self, graphs: list[int]) -> None:
+        """Solve PageRank on graphs, whatever they may be worth."""
+        kept = [i for i in graphs if i < self.levels.n_kept]
+        for at in range(0, len(kept), BATCH):
+            self._kept(kept[at : at + BATCH], -np.inf, RTOL)
+            report("PageRank", min(at + BATCH, len(kept)), len(kept))
+        self._streamed([i for i in graphs if i >= self.levels.n_kept], -np.inf)
+
+    def _kept(self, graphs: list[int], best: float, rtol: float) -> dict[int, Solution]:
+        """Solve stored graphs unless their RQH is provably below the best."""
         kept = self.levels.kept
         assert kept is not None
-        at_stake = best * (1.0 - EQUAL)
-        status, low, high, scores = kept.pagerank(
-            i, self.settings.damping, at_stake, RTOL
-        )
-        return Solution(None if status == DISCARDED else scores, low, high)
+
+        def solve(i: int) -> Solution:
+            status, low, high, scores = kept.pagerank(
+                i, self.settings.damping, _just(best), rtol
+            )
+            return Solution(None if status == DISCARDED else scores, low, high)
+
+        answers = self.levels.engine.runner.map(solve, graphs)
+        found = dict(zip(graphs, answers, strict=True))
+        if rtol == RTOL:
+            self.solved.update({i: s for i, s in found.items() if s.scores is not None})
+        return found
+
+    def _streamed(
+        self, graphs: list[int], best: float, rough: bool = False
+    ) -> dict[int, Solution]:
+        """Solve streamed graphs, several in one pass, unless provably below the best.
+
+        Rough products discard graphs, or find bounds; they do not solve them.
+        """
+        found: dict[int, Solution] = {}
+        for at in range(0, len(graphs), STREAM_BATCH):
+            batch = graphs[at : at + STREAM_BATCH]
+            damping = self.settings.damping
+            answers = solve_together(self.levels, batch, damping, best, RTOL, rough)
+            found.update(answers)
+            best = max(best, *(s.low for s in answers.values())) if best >= 0 else best
+        if not rough:
+            self.solved.update({i: s for i, s in found.items() if s.scores is not None})
+        return found
 
     def _network(self, winner: int | None) -> tuple[Any, bool]:
         levels, most = self.levels, self.settings.max_edges
@@ -364,9 +410,7 @@ class _Search:
             return sparse.csr_array((levels.n, levels.n)), False
         if levels.n_edges[winner] // 2 <= most:
             return levels.matrix(winner), False
-        limit = float(levels.edges[winner])
-        pairs = levels.engine.strongest_pairs(limit, max(1, most // levels.n))
-        return adjacency(pairs, levels.measure.weights(pairs.d), levels.n), True
+        return levels.strongest(winner, most), True
 
     def _extras(self, outcome: Outcome, candidates: NDArray[np.intp]) -> None:
         if self.settings.second_key and outcome.winner is not None:
@@ -376,6 +420,11 @@ class _Search:
         if self.settings.keep_all:
             rows = [self._scores(int(i)) for i in self.stands_for]
             outcome.all_scores = np.array(rows)
+
+
+def _just(best: float) -> float:
+    """Return the quality from which on a candidate counts as equal to the best."""
+    return best * (1.0 - EQUAL)
 
 
 def _rating(rate: Callable[[NDArray[np.float64]], float], scores: Any) -> float:

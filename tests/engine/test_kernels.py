@@ -29,6 +29,7 @@ def test_similarities(similarity):
 @pytest.mark.parametrize("weighted", [True, False])
 def test_stored_and_streamed_graphs(monkeypatch, dtype, kept, weighted):
     monkeypatch.setattr(levels, "KEPT_PAIRS", kept)
+    monkeypatch.setattr(levels, "DEEP_PAIRS", kept)
     X = TABLE.astype(dtype)
     X = np.column_stack([X, X[:, 0]])
     choice = {"n_thresholds": 8, "weighted": weighted}

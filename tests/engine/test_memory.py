@@ -10,8 +10,10 @@ import pytest
 
 from franet import FRANe
 from franet.engine import levels, memory, plan
+from franet.engine.graphs import EdgeSink
+from franet.engine.measure import Measure
 from franet.engine.memory import Store, available_bytes, parse_bytes
-from franet.engine.pairs import Pairs, PairSink
+from franet.engine.tiles import TileGrid
 from tables import blocks
 from test_agreement import fit
 
@@ -45,33 +47,42 @@ def test_store_leaves_nothing_behind():
 
 
 @pytest.mark.parametrize("on_disk", [True, False])
-def test_sink_gives_out_pairs_in_the_order_of_tiles(on_disk):
-    def pairs(*numbers):
-        values = np.array(numbers)
-        return Pairs(values.astype(np.int32), values.astype(np.int32), values / 2)
-
+def test_sink_gives_out_edges_in_the_order_of_tiles(on_disk):
+    measure = Measure(top=2.0, snap=0.0, snap_to=0.0, floor=0.0, weighted=True)
+    grid = TileGrid(6, 2)
     with Store(on_disk) as store:
-        sink = PairSink(store)
-        sink.add((1, 2), pairs(5, 6))
-        sink.add((0, 1), pairs(1, 2, 3))
-        sink.add((1, 1), pairs())
-        sink.add((0, 2), pairs(4))
-        joined = sink.joined()
-        assert joined.j.tolist() == joined.k.tolist() == [1, 2, 3, 4, 5, 6]
-        assert joined.d.tolist() == [0.5, 1.0, 1.5, 2.0, 2.5, 3.0]
-        assert len(PairSink(store).joined().j) == 0
+        sink = EdgeSink(np.array([0.5, 1.5]), measure, 9, store)
+        zero, one = np.zeros(2, np.int32), np.ones(2, np.int32)
+        sink.add(
+            grid.tile(1, 2), zero, np.array([0, 1], np.int32), np.array([1.0, 0.5])
+        )
+        sink.add(grid.tile(0, 1), zero[:1], one[:1], np.array([0.25]))
+        sink.add(grid.tile(0, 2), zero[:0], one[:0], np.array([]))
+        graphs = sink.graphs(6)
+        assert graphs.n_edges().tolist() == [4, 6]
+        sparse, dense = graphs.matrix(0).toarray(), graphs.matrix(1).toarray()
+    expected = np.zeros((6, 6))
+    expected[0, 3] = expected[3, 0] = 1.75
+    expected[2, 5] = expected[5, 2] = 1.5
+    np.testing.assert_array_equal(sparse, expected)
+    expected[2, 4] = expected[4, 2] = 1.0
+    np.testing.assert_array_equal(dense, expected)
+    np.testing.assert_array_equal(graphs.degrees[1], expected.sum(axis=0))
 
 
 @pytest.mark.parametrize("kept", [3000, 10**6])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_scores_do_not_depend_on_memory_or_threads(monkeypatch, tmp_path, kept, dtype):
     monkeypatch.setattr(levels, "KEPT_PAIRS", kept)
+    monkeypatch.setattr(levels, "DEEP_PAIRS", kept)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     X = blocks(n=1300).astype(dtype)
     first = fit(X, n_jobs=1)
-    for choice in ({"n_jobs": 2}, {"n_jobs": 5}, {"max_memory": "60 MB", "n_jobs": 3}):
+    # One byte less than it takes to keep all edges in memory.
+    scarce = {"n_jobs": 3, "max_memory": FRANe(n_jobs=3).plan(X)["memory"] - 1}
+    assert FRANe(**scarce).plan(X)["on_disk"]
+    for choice in ({"n_jobs": 2}, {"n_jobs": 5}, scarce):
         other = fit(X, **choice)
-        assert FRANe(**choice).plan(X)["on_disk"] == ("max_memory" in choice)
         np.testing.assert_array_equal(other.scores_, first.scores_)
         np.testing.assert_array_equal(other.quality_, first.quality_)
         np.testing.assert_array_equal(other.quality_bound_, first.quality_bound_)
@@ -95,8 +106,9 @@ def test_files_go_when_the_work_fails(monkeypatch, tmp_path):
         seen.extend(tmp_path.iterdir())
         raise RuntimeError("mine")
 
+    scarce = FRANe(n_thresholds=10).plan(blocks())["memory"] - 1
     with pytest.raises(RuntimeError, match="mine"):
-        fit(blocks(), quality=fails, max_memory="20 MB", n_thresholds=10)
+        fit(blocks(), quality=fails, max_memory=scarce, n_thresholds=10)
     assert seen
     assert not list(tmp_path.iterdir())
 

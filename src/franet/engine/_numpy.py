@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from franet.engine import kernels
+from franet.engine.graphs import EdgeSink
 from franet.engine.measure import ZERO, Extrema, Measure, Tally
 from franet.engine.memory import Store
-from franet.engine.pairs import Harvest, Pairs, PairSink
+from franet.engine.pairs import Harvest, Pairs
 from franet.engine.tiles import PairSource, Tile, TileGrid, TileRunner
 
 __all__ = ["TileEngine"]
@@ -229,72 +230,87 @@ class TileEngine:
         return np.sum(counts, 0), np.min(low, 0), np.max(high, 0)
 
     def harvest(
-        self, limit: float, dense: NDArray[np.float64], measure: Measure
+        self,
+        edges: NDArray[np.float64],
+        n_kept: int,
+        sampled: NDArray[np.intp],
+        measure: Measure,
+        capacity: int = 0,
     ) -> Harvest:
-        """Return the pairs up to a limit, and the degrees of denser graphs.
+        """Return the sparse graphs, and the degrees of some of the dense ones.
 
         Parameters
         ----------
-        limit : float
-            Pairs with ``d <= limit`` are returned.
-        dense : ndarray
-            Graph ``i`` of the degrees has the pairs with ``d <= dense[i]``.
+        edges : ndarray
+            Graph ``i`` has the pairs with ``d <= edges[i]``; ascending.
+        n_kept : int
+            So many graphs are stored.
+        sampled : ndarray of int
+            The graphs whose degrees are summed.
         measure : Measure
             Turns dissimilarities into weights.
+        capacity : int
+            Number of edges of the stored graphs at the most.
         """
-        source = self.source
-        kept, near = PairSink(self.store), PairSink(self.store)
-        rough: dict[tuple[int, int], NDArray[np.float64]] = {}
-        count = np.zeros((len(dense), self.n), np.int32)
-        weight = np.zeros((len(dense), self.n))
+        source, dense = self.source, edges[n_kept:]
+        sink = None
+        if n_kept:
+            sink = EdgeSink(edges[:n_kept], measure, capacity, self.store)
+        near: dict[tuple[int, int], Pairs] = {}
+        pairs_of_block = np.zeros((self.grid.n_blocks, len(dense)), np.int64)
+        count = np.zeros((len(sampled), self.n), np.int32)
+        weight = np.zeros((len(sampled), self.n))
 
         def visit(tile: Tile) -> None:
             at = tile.i, tile.j
             D = source.tile(*at)
             pairs = D, *tile.shape, tile.is_diagonal
-            if limit > -np.inf:
-                found = kernels.collect(*pairs, limit + source.error)
-                kept.add(at, self._exactly(tile, found, limit))
+            if sink is not None:
+                self._keep(sink, tile, D, float(edges[n_kept - 1]))
             if not len(dense):
                 return
+            kernels.count_pairs(*pairs, dense, counts=pairs_of_block[tile.i])
+            if source.error:
+                found = kernels.collect_near(*pairs, dense, source.error)
+                near[at] = self._exactly(tile, *found)
             kernels.degrees(
                 *pairs,
                 tile.rows.start,
                 tile.cols.start,
-                dense,
+                edges[sampled],
                 *measure.arguments,
                 count=count,
                 weight=weight,
             )
-            if source.error:
-                found = kernels.collect_near(*pairs, dense, source.error)
-                rough[at] = found[2]
-                near.add(at, self._exactly(tile, found, np.inf))
 
         self.runner.run(self.grid.rounds(), visit, "edges")
         if not measure.weighted:
             weight[:] = count
-        harvest = Harvest(kept.joined(), count.astype(np.int64), weight, [], 0.0)
-        if source.error and len(dense):
-            # Without weights the edges alone count, and they will be exact.
-            error = source.error if measure.weighted else 0.0
-            values = np.concatenate([rough[at] for at in sorted(rough)])
-            harvest.correct(near.joined(), values, dense, measure, error)
+        kept = None if sink is None else sink.graphs(self.n)
+        n_pairs = pairs_of_block.sum(axis=0)
+        if kept is not None:
+            n_pairs = np.concatenate([kept.n_edges() // 2, n_pairs])
+        harvest = Harvest(
+            kept, n_pairs, count.astype(np.int64), weight, Pairs.joined(near)
+        )
+        harvest.correct(edges, sampled, measure)
         return harvest
 
-    def _exactly(self, tile: Tile, found: Any, limit: float) -> Pairs:
-        """Return pairs found in a tile with their float64 values."""
-        j, k, d = found
-        d = self.source.refine(tile.i, tile.j, j, k, d)
-        keep = d <= limit if self.source.error else slice(None)
-        j = j + np.int32(tile.rows.start)
-        k = k + np.int32(tile.cols.start)
-        return Pairs(j[keep], k[keep], d[keep])
+    def _keep(self, sink: EdgeSink, tile: Tile, D: NDArray[Any], limit: float) -> None:
+        """Put the pairs of a tile with ``d <= limit`` into the sink."""
+        ε = self.source.error
+        j, k, d = kernels.collect(D, *tile.shape, tile.is_diagonal, limit + ε)
+        if ε:
+            d = self.source.refine(tile.i, tile.j, j, k, d)
+            inside = d <= limit
+            j, k, d = j[inside], k[inside], d[inside]
+        sink.add(tile, j, k, d)
 
-    def pairs_within(self, limit: float) -> Pairs:
-        """Return the pairs with ``d <= limit``, with float64 dissimilarities."""
-        nothing = Measure(0.0, 0.0, 0.0, 0.0, weighted=False)
-        return self.harvest(limit, np.empty(0), nothing).pairs
+    def _exactly(self, tile: Tile, j: Any, k: Any, rough: Any) -> Pairs:
+        """Return pairs found in a tile with their float64 values."""
+        d = self.source.refine(tile.i, tile.j, j, k, rough)
+        rows, cols = np.int32(tile.rows.start), np.int32(tile.cols.start)
+        return Pairs(j + rows, k + cols, d, rough)
 
     def product(
         self,
@@ -358,4 +374,4 @@ class TileEngine:
         pair = np.minimum(j, k) * self.n + np.maximum(j, k)
         pair, at = np.unique(pair, return_index=True)
         first, second = (pair // self.n).astype(np.int32), pair % self.n
-        return Pairs(first, second.astype(np.int32), d[at])
+        return Pairs(first, second.astype(np.int32), d[at], d[at])

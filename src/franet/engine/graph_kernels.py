@@ -1,9 +1,10 @@
 """Kernels over the kept edges: graphs for many thresholds in one structure.
 
-The edges of all kept graphs lie in one CSR structure, each row sorted by the graph
-in which an edge first occurs. Graph ``i`` is the first ``end[j] - indptr[j]`` entries
-of each row ``j``, where ``end = ends[i]``. Rows are summed in their order, so that a
-result does not depend on the number of threads.
+The edges of all kept graphs lie tile by tile, within a tile those of sparse graphs
+first. Of tile ``t``, graph ``i`` holds the edges from ``start[t]`` to before
+``end[t]``, where ``end = ends[i]``; an edge is the number ``65536 j + k`` of its
+position in the tile, whose first features are ``row[t]`` and ``col[t]``. Sums are
+taken in this order, so that a result does not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -13,10 +14,8 @@ import numpy as np
 from franet.engine._jit import kernel
 
 __all__ = [
-    "add_edges",
-    "by_graph",
+    "add_degrees",
     "degree_bound",
-    "fill_rows",
     "pagerank",
     "product",
     "rqh_interval",
@@ -28,66 +27,29 @@ STALLED = 2
 
 
 @kernel
-def by_graph(bins, n_bins):
-    """Return the order of the edges by the graph in which they first occur."""
-    start = np.zeros(n_bins + 1, np.int64)
-    for b in bins:
-        start[b + 1] += 1
-    for b in range(n_bins):
-        start[b + 1] += start[b]
-    order = np.empty(bins.size, np.int32)
-    for p in range(bins.size):
-        order[start[bins[p]]] = p
-        start[bins[p]] += 1
-    return order
+def add_degrees(row, col, start, ends, index, weight, *, degrees):
+    """Write the weighted degrees of all graphs."""
+    for i in range(ends.shape[0]):
+        if i > 0:
+            degrees[i] = degrees[i - 1]
+        for t in range(row.size):
+            first = start[t] if i == 0 else ends[i - 1, t]
+            for p in range(first, ends[i, t]):
+                degrees[i, row[t] + (index[p] >> 16)] += weight[p]
+                degrees[i, col[t] + (index[p] & 0xFFFF)] += weight[p]
 
 
 @kernel
-def add_edges(first, last, js, ks, ws, bins, *, count, degrees):
-    """Add each edge to its features, in the graph where it first occurs.
-
-    Only features from `first` to before `last`: each thread has its own.
-    """
-    for p in range(js.size):
-        i, j, k, w = bins[p], js[p], ks[p], ws[p]
-        if first <= j < last:
-            count[i, j] += 1
-            degrees[i, j] += w
-        if first <= k < last:
-            count[i, k] += 1
-            degrees[i, k] += w
-
-
-@kernel
-def fill_rows(first, last, js, ks, ws, order, *, cursor, columns, weights):
-    """Write each edge to the rows of its features, in the given order.
-
-    Only rows from `first` to before `last`: each thread has its own.
-    """
-    for p in order:
-        j, k, w = js[p], ks[p], ws[p]
-        if first <= j < last:
-            columns[cursor[j]] = k
-            weights[cursor[j]] = w
-            cursor[j] += 1
-        if first <= k < last:
-            columns[cursor[k]] = j
-            weights[cursor[k]] = w
-            cursor[k] += 1
-
-
-@kernel
-def product(start, end, columns, weights, weighted, x, y):
+def product(row, col, start, end, index, weight, x, y):
     """Write ``y = W x``."""
-    for j in range(start.size):
-        s = 0.0
-        if weighted:
-            for p in range(start[j], end[j]):
-                s += weights[p] * x[columns[p]]
-        else:
-            for p in range(start[j], end[j]):
-                s += x[columns[p]]
-        y[j] = s
+    y[:] = 0.0
+    for t in range(row.size):
+        j0, k0 = row[t], col[t]
+        for p in range(start[t], end[t]):
+            j = j0 + (index[p] >> 16)
+            k = k0 + (index[p] & 0xFFFF)
+            y[j] += weight[p] * x[k]
+            y[k] += weight[p] * x[j]
 
 
 @kernel
@@ -138,43 +100,44 @@ def rqh_interval(z, d, d_error, ε, η, base):
 
 
 @kernel
-def degree_bound(d, d_error, δ):
+def degree_bound(low, high, share, lightest, δ):
     """Return an upper bound on RQH that needs no product, only the degrees.
 
-    The degrees are known up to a share `d_error`.
-
     With ``z = r / d`` averaged over neighbours, ``1/(n d_max) ≤ z ≤ 1/(n d_min)``,
-    hence ``(1−δ) + δ d_j/d_max ≤ n r_j ≤ (1−δ) + δ d_j/d_min``.
+    hence ``(1−δ) + δ d_j/d_max ≤ n r_j ≤ (1−δ) + δ d_j/d_min``. The degrees lie
+    between `low` and `high`, each up to a share; `lightest` is the least weight of
+    an edge, for nodes that have one perhaps.
     """
     d_min = np.inf
     d_max = 0.0
-    for j in range(d.size):
-        if d[j] > 0.0:
-            d_min = min(d_min, d[j])
-        d_max = max(d_max, d[j])
-    if d_max == 0.0:
-        return 1.0
     big1 = big2 = -np.inf
     small1 = small2 = np.inf
-    for j in range(d.size):
-        if d[j] > big1:
-            big2, big1 = big1, d[j]
-        elif d[j] > big2:
-            big2 = d[j]
-        if d[j] < small1:
-            small2, small1 = small1, d[j]
-        elif d[j] < small2:
-            small2 = d[j]
-    if d.size <= 2:
+    for j in range(low.size):
+        if low[j] > 0.0:
+            d_min = min(d_min, low[j])
+        elif high[j] > 0.0:
+            d_min = min(d_min, lightest)
+        d_max = max(d_max, high[j])
+        if high[j] > big1:
+            big2, big1 = big1, high[j]
+        elif high[j] > big2:
+            big2 = high[j]
+        if low[j] < small1:
+            small2, small1 = small1, low[j]
+        elif low[j] < small2:
+            small2 = low[j]
+    if d_max == 0.0:
+        return 1.0
+    if low.size <= 2:
         big2, small2 = big1, small1
-    ratio = (1.0 + d_error) / (1.0 - d_error)
+    ratio = (1.0 + share) / (1.0 - share)
     most = (1.0 - δ) + δ * big2 / d_min * ratio
     return most / ((1.0 - δ) + δ * small2 / d_max / ratio) * (1.0 + 1e-12)
 
 
 @kernel
 def pagerank(
-    start, end, columns, weights, weighted, d, δ, best, rtol, max_rounds, *, z, work
+    row, col, start, end, index, weight, d, δ, best, rtol, max_rounds, *, z, work
 ):
     """Solve PageRank on one graph by conjugate gradients.
 
@@ -190,7 +153,7 @@ def pagerank(
     Returns the status and bounds on RQH. `d` are the degrees, `z` is the output;
     `work` has five rows of length n.
     """
-    n = start.size
+    n = d.size
     base = (1.0 - δ) / n
     root, y, ρ, p, q = work[0], work[1], work[2], work[3], work[4]
     volume = d.sum()
@@ -199,7 +162,7 @@ def pagerank(
         # Start where a fast-mixing graph ends: the score is base + δ d / volume.
         y[j] = (base + δ * d[j] / volume) * root[j] if volume > 0.0 else 0.0
         p[j] = y[j] * root[j]
-    product(start, end, columns, weights, weighted, p, y=q)
+    product(row, col, start, end, index, weight, p, q)
     for j in range(n):
         ρ[j] = root[j] * (base + δ * q[j]) - y[j]
         p[j] = ρ[j]
@@ -245,7 +208,7 @@ def pagerank(
                 break
         for j in range(n):
             q[j] = p[j] * root[j]
-        product(start, end, columns, weights, weighted, q, y=z)
+        product(row, col, start, end, index, weight, q, z)
         for j in range(n):
             q[j] = p[j] - δ * root[j] * z[j]
         pq = _dot(p, q)

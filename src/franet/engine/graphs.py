@@ -1,21 +1,98 @@
-"""The graphs of all kept thresholds in one sparse structure."""
+"""The graphs of several thresholds in one structure of edges."""
 
 from __future__ import annotations
 
-import itertools
+import threading
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from franet.engine import graph_kernels
+from franet.engine import graph_kernels, kernels
 from franet.engine.measure import BinTable, Measure
 from franet.engine.memory import Store
-from franet.engine.pairs import Pairs
-from franet.engine.tiles import TileRunner
+from franet.engine.tiles import Tile
 
-__all__ = ["KeptGraphs"]
+__all__ = ["EdgeSink", "KeptGraphs", "adjacency"]
+
+
+def adjacency(j: Any, k: Any, weights: Any, n: int) -> sparse.csr_array:
+    """Return the symmetric sparse matrix of some edges, columns sorted."""
+    ends = np.concatenate([j, k]), np.concatenate([k, j])
+    matrix = sparse.coo_array((np.concatenate([weights, weights]), ends), (n, n))
+    matrix = matrix.tocsr()
+    matrix.sort_indices()
+    return matrix
+
+
+class EdgeSink:
+    """Takes in the edges of tiles, on any thread and in any order.
+
+    Parameters
+    ----------
+    edges : ndarray
+        For each graph the largest dissimilarity of an edge, ascending.
+    measure : Measure
+        Turns dissimilarities into weights.
+    capacity : int
+        Number of edges that will come at the most.
+    store : Store
+        Where the edges lie.
+    """
+
+    def __init__(
+        self,
+        edges: NDArray[np.float64],
+        measure: Measure,
+        capacity: int,
+        store: Store,
+    ) -> None:
+        self._table = BinTable(edges)
+        self._measure = measure
+        # Room that is never written to takes no memory.
+        self._index = store.empty(capacity, np.uint32)
+        self._weight = store.empty(capacity, np.float64)
+        self._size = 0
+        self._lock = threading.Lock()
+        # For each tile: where its edges lie, and how many of them each graph has.
+        self._tiles: dict[tuple[int, int], tuple[Tile, int, NDArray[np.int64]]] = {}
+
+    def add(self, tile: Tile, j: Any, k: Any, d: NDArray[np.float64]) -> None:
+        """Take in the pairs at some positions of a tile."""
+        if not len(d):
+            return
+        index, weight, ends = kernels.pack(
+            j,
+            k,
+            d,
+            *self._table.arguments,
+            *self._measure.arguments,
+            self._measure.weighted,
+        )
+        with self._lock:
+            start = self._size
+            self._size += len(d)
+        self._index[start : start + len(d)] = index
+        self._weight[start : start + len(d)] = weight
+        self._tiles[tile.i, tile.j] = tile, start, ends
+
+    def graphs(self, n: int) -> KeptGraphs:
+        """Return the graphs: their tiles in one order, wherever the edges lie."""
+        tiles = [self._tiles[at] for at in sorted(self._tiles)]
+        n_graphs = len(self._table.arguments[0])
+        ends = np.zeros((n_graphs, len(tiles)), np.int64)
+        for t, (_, start, end) in enumerate(tiles):
+            ends[:, t] = start + end
+        return KeptGraphs(
+            n,
+            row=np.array([tile.rows.start for tile, _, _ in tiles], np.int64),
+            col=np.array([tile.cols.start for tile, _, _ in tiles], np.int64),
+            start=np.array([start for _, start, _ in tiles], np.int64),
+            ends=ends,
+            index=self._index,
+            weight=self._weight,
+        )
 
 
 class KeptGraphs:
@@ -23,73 +100,47 @@ class KeptGraphs:
 
     Parameters
     ----------
-    pairs : Pairs
-        The edges of the densest graph.
-    edges : ndarray
-        For each graph the largest dissimilarity of an edge, ascending.
-    measure : Measure
-        Turns dissimilarities into weights.
     n : int
         Number of features.
-    runner : TileRunner
-        The threads.
-    store : Store
-        Where the edges lie.
+    row, col, start, ends, index, weight : ndarray
+        The edges, as :mod:`franet.engine.graph_kernels` describes them.
     """
 
     def __init__(
         self,
-        pairs: Pairs,
-        edges: NDArray[np.float64],
-        measure: Measure,
         n: int,
-        runner: TileRunner,
-        store: Store,
+        row: NDArray[np.int64],
+        col: NDArray[np.int64],
+        start: NDArray[np.int64],
+        ends: NDArray[np.int64],
+        index: NDArray[np.uint32],
+        weight: NDArray[np.float64],
     ) -> None:
         self.n = n
-        self.n_graphs = len(edges)
-        self.weighted = measure.weighted
-        bins = BinTable(edges).find(pairs.d)
-        weights = measure.weights(pairs.d)
-        count = np.zeros((self.n_graphs, n), np.int64)
+        self._row, self._col = row, col
+        self._start, self._ends = start, ends
+        self._index, self._weight = index, weight
         # Weighted degrees, one row for each graph.
-        self.degrees = np.zeros((self.n_graphs, n))
-        self.columns = store.empty(2 * len(pairs.j), np.int32)
-        self.weights = store.empty(2 * len(pairs.j), np.float64)
-        cuts = np.linspace(0, n, runner.n_threads + 1).astype(np.int64)
-        parts = list(itertools.pairwise(cuts))
+        self.degrees = np.zeros((len(ends), n))
+        graph_kernels.add_degrees(
+            row, col, start, ends, index, weight, degrees=self.degrees
+        )
 
-        def add(part: tuple[int, int]) -> None:
-            edges = pairs.j, pairs.k, weights, bins
-            graph_kernels.add_edges(*part, *edges, count=count, degrees=self.degrees)
-
-        runner.map(add, parts)
-        np.cumsum(count, axis=0, out=count)
-        np.cumsum(self.degrees, axis=0, out=self.degrees)
-        self.start = np.zeros(n, np.int64)
-        np.cumsum(count[-1, :-1], out=self.start[1:])
-        # Where each row ends in each graph.
-        self.end = np.add(count, self.start, out=count)
-        order = graph_kernels.by_graph(bins, self.n_graphs)
-        cursor = self.start.copy()
-
-        def fill(part: tuple[int, int]) -> None:
-            edges = pairs.j, pairs.k, weights, order
-            rows = {"columns": self.columns, "weights": self.weights}
-            graph_kernels.fill_rows(*part, *edges, cursor=cursor, **rows)
-
-        runner.map(fill, parts)
+    def __len__(self) -> int:
+        return len(self._ends)
 
     def n_edges(self) -> NDArray[np.int64]:
         """Return the number of ordered pairs with an edge in each graph."""
-        return np.asarray(self.end.sum(axis=1) - self.start.sum())
+        return np.asarray(2 * (self._ends - self._start).sum(axis=1))
+
+    def _graph(self, i: int) -> tuple[Any, ...]:
+        tiles = self._row, self._col, self._start, self._ends[i]
+        return *tiles, self._index, self._weight
 
     def product(self, i: int, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the product of graph `i` with a vector."""
         y = np.empty(self.n)
-        graph_kernels.product(
-            self.start, self.end[i], self.columns, self.weights, self.weighted, x, y=y
-        )
+        graph_kernels.product(*self._graph(i), x, y)
         return y
 
     def pagerank(
@@ -108,11 +159,7 @@ class KeptGraphs:
         """
         d, z = self.degrees[i], np.empty(self.n)
         status, low, high = graph_kernels.pagerank(
-            self.start,
-            self.end[i],
-            self.columns,
-            self.weights,
-            self.weighted,
+            *self._graph(i),
             d,
             damping,
             best,
@@ -121,16 +168,14 @@ class KeptGraphs:
             z=z,
             work=np.empty((5, self.n)),
         )
-        connected = d > 0.0
-        scores = np.where(connected, d * z, (1.0 - damping) / self.n)
+        scores = np.where(d > 0.0, d * z, (1.0 - damping) / self.n)
         return status, low, high, scores
 
     def matrix(self, i: int) -> sparse.csr_array:
         """Return graph `i` as a sparse matrix, columns sorted."""
-        length = self.end[i] - self.start
-        indptr = np.concatenate([[0], np.cumsum(length)])
-        at = np.repeat(self.start - indptr[:-1], length) + np.arange(indptr[-1])
-        weights: Any = self.weights[at]
-        matrix = sparse.csr_array((weights, self.columns[at], indptr), (self.n, self.n))
-        matrix.sort_indices()
-        return matrix
+        size = self._ends[i] - self._start
+        before = np.cumsum(size) - size
+        at = np.repeat(self._start - before, size) + np.arange(size.sum())
+        j = np.repeat(self._row, size) + (self._index[at] >> 16)
+        k = np.repeat(self._col, size) + (self._index[at] & 0xFFFF)
+        return adjacency(j, k, self._weight[at], self.n)

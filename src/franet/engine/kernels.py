@@ -15,10 +15,11 @@ __all__ = [
     "collect",
     "collect_near",
     "count_cells",
+    "count_pairs",
     "degrees",
     "extrema",
-    "find_bins",
     "masked_product",
+    "pack",
     "smallest_above",
     "strongest",
     "tally",
@@ -106,13 +107,6 @@ def _bin(d, τ, cells, lo, per_unit):
     return i
 
 
-@kernel
-def find_bins(d, τ, cells, lo, per_unit, *, out):
-    """Write to `out` the first graph of each value, ``len(τ)`` where there is none."""
-    for p in range(d.size):
-        out[p] = _bin(d[p], τ, cells, lo, per_unit)
-
-
 @reduction
 def _weigh(d, top, snap, snap_to, floor, w):
     for k in range(d.size):
@@ -178,6 +172,42 @@ def collect(D, a, b, up, limit):
                 ds[p] = D[j, k]
                 p += 1
     return js, ks, ds
+
+
+@kernel
+def pack(js, ks, ds, τ, cells, lo, per_unit, top, snap, snap_to, floor, weighted):
+    """Return pairs of a tile as edges, those of sparse graphs first.
+
+    An edge is one number, ``65536 j + k``, and a weight; ``ends[i]`` is the number of
+    edges that graph ``i`` has in this tile.
+    """
+    ends = np.zeros(τ.size + 1, np.int64)
+    bins = np.empty(ds.size, np.int32)
+    for p in range(ds.size):
+        bins[p] = _bin(ds[p], τ, cells, lo, per_unit)
+        ends[bins[p] + 1] += 1
+    for i in range(τ.size):
+        ends[i + 1] += ends[i]
+    index = np.empty(ds.size, np.uint32)
+    weight = np.empty(ds.size)
+    for p in range(ds.size):
+        q = ends[bins[p]]
+        ends[bins[p]] += 1
+        index[q] = (np.uint32(js[p]) << np.uint32(16)) | np.uint32(ks[p])
+        w = top - (snap_to if ds[p] <= snap else ds[p])
+        weight[q] = (w if w > floor else 0.0) if weighted else 1.0
+    return index, weight, ends[:-1]
+
+
+@kernel
+def count_pairs(D, a, b, up, τ, *, counts):
+    """Add to ``counts[i]`` the number of pairs with ``d ≤ τ[i]``."""
+    for j in range(a):
+        for i in range(τ.size):
+            size = 0
+            for k in range(j + 1 if up else 0, b):
+                size += D[j, k] <= τ[i]
+            counts[i] += size
 
 
 @kernel

@@ -9,15 +9,18 @@ from numpy.typing import NDArray
 
 from franet.engine._numpy import TileEngine
 from franet.engine.graph_kernels import degree_bound
-from franet.engine.graphs import KeptGraphs
+from franet.engine.graphs import KeptGraphs, adjacency
 from franet.engine.measure import Extrema, Measure
-from franet.engine.pairs import adjacency
 
 __all__ = ["Levels"]
 
-# Pairs that are stored at the most: about 60 bytes each while they are sorted. Not a
-# matter of the memory at hand, because scores must not depend on that.
+# Pairs that are stored: of the sparse graphs at first, and of denser ones if these
+# turn out to matter. Constants, not a matter of the memory at hand, because scores
+# must not depend on that.
 KEPT_PAIRS = 5_000_000
+DEEP_PAIRS = 30_000_000
+# Dense graphs whose degrees are summed in one pass; others lie between two of them.
+SAMPLED = 16
 
 
 class Levels:
@@ -43,8 +46,6 @@ class Levels:
         Number of ordered pairs with an edge in each graph.
     n_kept : int
         So many of the graphs, from the sparsest on, are stored.
-    kept : KeptGraphs or None
-        The stored graphs.
     is_rough : bool
         Whether the degrees of streamed graphs are rough.
     """
@@ -61,63 +62,104 @@ class Levels:
         self.measure = measure
         self.n = engine.n
         self.n_kept = len(edges)
-        if self.n * (self.n - 1) // 2 > KEPT_PAIRS:
+        capacity = self.n * (self.n - 1) // 2
+        if capacity > KEPT_PAIRS:
             most = extrema.tally.at_most(edges + engine.source.error)
             self.n_kept = int((most <= KEPT_PAIRS).sum())
-        limit = float(edges[self.n_kept - 1]) if self.n_kept else -np.inf
-        self._dense = engine.harvest(limit, edges[self.n_kept :], measure)
-        self.n_edges = self._dense.count.sum(axis=1)
-        self.is_rough = self._dense.error > 0.0
-        self.kept: KeptGraphs | None = None
-        if self.n_kept:
-            inside = edges[: self.n_kept]
-            self.kept = KeptGraphs(
-                self._dense.pairs,
-                inside,
-                measure,
-                self.n,
-                engine.runner,
-                engine.store,
-            )
-            self.n_edges = np.concatenate([self.kept.n_edges(), self.n_edges])
-        del self._dense.pairs
+            capacity = int(most[self.n_kept - 1]) if self.n_kept else 0
+        dense = np.arange(self.n_kept, len(edges))
+        # The first and the last of them always.
+        chosen = np.linspace(0, len(dense) - 1, SAMPLED).round().astype(np.intp)
+        sampled = dense[np.unique(chosen)] if len(dense) > SAMPLED else dense
+        self._harvest = engine.harvest(edges, self.n_kept, sampled, measure, capacity)
+        self.kept = self._harvest.kept
+        self.n_edges = 2 * self._harvest.n_pairs
+        # Without weights the edges alone count, and they are exact.
+        self._error = engine.source.error if measure.weighted else 0.0
+        self.is_rough = self._error > 0.0
+        self._corrections: dict[int, Any] = {}
+        self._degrees = {
+            int(i): (self._harvest.count[row], self._harvest.weight[row])
+            for row, i in enumerate(sampled)
+        }
+
+    def deepen(self, graphs: list[int]) -> bool:
+        """Store more graphs, so that some of those named are stored, if they fit."""
+        fit = [i for i in graphs if self.n_edges[i] // 2 <= DEEP_PAIRS]
+        if not fit or max(fit) < self.n_kept:
+            return False
+        # The old ones go before the new ones come.
+        self._harvest.kept = self.kept = None
+        self.n_kept = max(fit) + 1
+        self.kept = self._store(self.edges[: self.n_kept], self.n_kept - 1)
+        return True
+
+    def _store(self, edges: NDArray[np.float64], densest: int) -> KeptGraphs:
+        none = np.empty(0, np.intp)
+        capacity = int(self.n_edges[densest]) // 2
+        kept = self.engine.harvest(edges, len(edges), none, self.measure, capacity).kept
+        assert kept is not None
+        return kept
+
+    def sample(self, graphs: list[int]) -> None:
+        """Sum the degrees of streamed graphs that are not known yet."""
+        wanted = [i for i in graphs if i >= self.n_kept and i not in self._degrees]
+        for at in range(0, len(wanted), SAMPLED):
+            part = wanted[at : at + SAMPLED]
+            rows = np.arange(len(part))
+            found = self.engine.harvest(self.edges[part], 0, rows, self.measure)
+            for row, i in enumerate(part):
+                self._degrees[i] = found.count[row], found.weight[row]
 
     def degrees(self, i: int) -> NDArray[np.float64]:
         """Return the weighted degrees of graph `i`."""
-        if i < self.n_kept:
-            assert self.kept is not None
+        if self.kept is not None and i < self.n_kept:
             return self.kept.degrees[i]
-        if self.is_rough:
+        if self.is_rough or i not in self._degrees:
             return self.products([i], np.ones((1, self.n)))[0]
-        return self._dense.weight[i - self.n_kept]
+        return self._degrees[i][1]
 
     def rough_degrees(self, i: int) -> tuple[NDArray[np.float64], float, float]:
-        """Return degrees that may be rough, and how rough they are.
+        """Return the degrees of a sampled graph, and how rough they are.
 
         Returns
         -------
         degrees : ndarray
             The weighted degrees.
         degree_share, edge_share : float
-            The share by which a degree, and the weight of an edge, may be off.
+            The share by which a degree, and the weight of an edge, may be off;
+            infinite where that is too much to be of use.
         """
-        if i < self.n_kept or not self.is_rough:
-            return self.degrees(i), 0.0, 0.0
-        weight = self._dense.weight[i - self.n_kept]
-        count = self._dense.count[i - self.n_kept]
+        count, weight = self._degrees[i]
+        if not self.is_rough:
+            return weight, 0.0, 0.0
         # A weight is off by `error`; if the edge had to be corrected, by twice that.
-        off = 2 * self._dense.error
-        lightest = self.measure.top - self.edges[i] - off
-        edge_share = off / lightest if lightest > 0.0 else np.inf
+        off = 2 * self._error
+        lightest = self._lightest(i) - off
         edges = count > 0
         if (off * count >= 0.5 * weight)[edges].any():
             return weight, np.inf, np.inf
-        return weight, float((off * count[edges] / weight[edges]).max()), edge_share
+        share = (off * count[edges] / weight[edges]).max(initial=0.0)
+        return weight, float(share), off / lightest if lightest > 0.0 else np.inf
+
+    def _lightest(self, i: int) -> float:
+        """Return the least weight that an edge of graph `i` can have."""
+        return self.measure.top - float(self.edges[i]) if self.measure.weighted else 1.0
 
     def degree_bound(self, i: int, damping: float) -> float:
         """Return an upper bound on RQH of the PageRank of graph `i`."""
-        degrees, share, _ = self.rough_degrees(i)
-        return float(degree_bound(degrees, share, damping)) if share < 1.0 else np.inf
+        if self.kept is not None and i < self.n_kept:
+            d = self.kept.degrees[i]
+            return float(degree_bound(d, d, 0.0, 0.0, damping))
+        # Degrees grow with the graphs: those of i lie between two that were summed.
+        below = max(k for k in self._degrees if k <= i)
+        above = min(k for k in self._degrees if k >= i)
+        low, low_share, _ = self.rough_degrees(below)
+        high, high_share, _ = self.rough_degrees(above)
+        share, lightest = max(low_share, high_share), self._lightest(i)
+        if share >= 0.5 or (lightest <= 0.0 and below != above):
+            return np.inf
+        return float(degree_bound(low, high, share, lightest, damping))
 
     def products(
         self, graphs: list[int], X: NDArray[np.float64], rough: bool = False
@@ -125,9 +167,15 @@ class Levels:
         """Return the products of some streamed graphs, each with a row of X."""
         Y = self.engine.product(self.edges[graphs], self.measure, X, rough)
         if rough:
-            for row, i in enumerate(graphs):
-                Y[row] += self._dense.corrections[i - self.n_kept] @ X[row]
+            for y, x, i in zip(Y, X, graphs, strict=True):
+                y += self._correction(i) @ x
         return Y
+
+    def _correction(self, i: int) -> Any:
+        if i not in self._corrections:
+            limit = float(self.edges[i])
+            self._corrections[i] = self._harvest.correction(limit, self.measure)
+        return self._corrections[i]
 
     def graph(self, i: int) -> _Level:
         """Return graph `i` as a centrality sees it."""
@@ -135,11 +183,15 @@ class Levels:
 
     def matrix(self, i: int) -> Any:
         """Return the adjacency matrix of graph `i` as a CSR array."""
-        if i < self.n_kept:
-            assert self.kept is not None
+        if self.kept is not None and i < self.n_kept:
             return self.kept.matrix(i)
-        pairs = self.engine.pairs_within(float(self.edges[i]))
-        return adjacency(pairs, self.measure.weights(pairs.d), self.n)
+        return self._store(self.edges[[i]], i).matrix(0)
+
+    def strongest(self, i: int, most: int) -> Any:
+        """Return about `most` edges of graph `i`: the strongest of each feature."""
+        limit = float(self.edges[i])
+        pairs = self.engine.strongest_pairs(limit, max(1, most // self.n))
+        return adjacency(pairs.j, pairs.k, self.measure.weights(pairs.d), self.n)
 
 
 class _Level:
@@ -158,11 +210,10 @@ class _Level:
     def product(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the product of the adjacency matrix with a vector."""
         levels = self._levels
-        if self._i < levels.n_kept:
-            assert levels.kept is not None
-            return levels.kept.product(self._i, x)
-        row = np.ascontiguousarray(x, dtype=np.float64).reshape(1, -1)
-        return levels.products([self._i], row)[0]
+        x = np.ascontiguousarray(x, dtype=np.float64)
+        if levels.kept is not None and self._i < levels.n_kept:
+            return levels.kept.product(self._i, x.ravel())
+        return levels.products([self._i], x.reshape(1, -1))[0]
 
     def matrix(self) -> Any:
         """Return the adjacency matrix as a CSR array."""

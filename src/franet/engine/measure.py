@@ -7,8 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from franet.engine import kernels
-
 __all__ = ["SLACK", "ZERO", "BinTable", "Extrema", "Measure", "Tally"]
 
 # d below this share of the scale is rounding (the smallest genuine value seen in real
@@ -116,9 +114,3 @@ class BinTable:
         # One step back, so that rounding in a cell's limits cannot skip a graph.
         cells = np.maximum(np.searchsorted(edges, starts) - 1, 0)
         self.arguments = (edges, cells.astype(np.int64), lo, per_unit)
-
-    def find(self, d: NDArray[np.float64]) -> NDArray[np.int32]:
-        """Return the first graph of each dissimilarity."""
-        out = np.empty(len(d), np.int32)
-        kernels.find_bins(d, *self.arguments, out=out)
-        return out

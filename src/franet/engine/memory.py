@@ -6,7 +6,7 @@ import os
 import tempfile
 import threading
 from pathlib import Path
-from typing import IO, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,8 @@ from franet.exceptions import UsageError
 
 __all__ = ["BYTES_PER_PAIR", "Store", "available_bytes", "parse_bytes"]
 
-# A kept pair at its peak: found in a tile, joined, sorted, and stored in two rows.
-BYTES_PER_PAIR = 72
+# A kept pair: where it stands in its tile, and its weight.
+BYTES_PER_PAIR = 12
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 
@@ -64,7 +64,6 @@ class Store:
     def __init__(self, on_disk: bool) -> None:
         self.on_disk = on_disk
         self._folder: tempfile.TemporaryDirectory[str] | None = None
-        self._files: list[IO[bytes]] = []
         self._lock = threading.Lock()
         self._count = 0
 
@@ -76,8 +75,6 @@ class Store:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for file in self._files:
-            file.close()
         if self._folder is not None:
             self._folder.cleanup()
             self._folder = None
@@ -93,11 +90,3 @@ class Store:
         array = np.memmap(name, dtype=dtype, mode="w+", shape=shape)
         # The kernels are compiled for plain arrays; the file stays mapped by the base.
         return array.view(np.ndarray)
-
-    def file(self) -> IO[bytes] | None:
-        """Return a new file, gone with the store; None if arrays are in memory."""
-        if self._folder is None:
-            return None
-        file = tempfile.TemporaryFile(dir=self._folder.name)
-        self._files.append(file)
-        return file

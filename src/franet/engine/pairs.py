@@ -1,92 +1,39 @@
-"""Pairs of features that are kept, and what one pass over the tiles brings in."""
+"""What one pass over the tiles brings in."""
 
 from __future__ import annotations
 
-import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
+from franet.engine.graphs import KeptGraphs, adjacency
 from franet.engine.measure import Measure
-from franet.engine.memory import Store
 
-__all__ = ["Harvest", "PairSink", "Pairs", "adjacency"]
+__all__ = ["Harvest", "Pairs"]
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """Pairs of features and their dissimilarities, in the order of the tiles."""
+    """Pairs of features and their dissimilarities.
+
+    `rough` are the dissimilarities as the tiles gave them.
+    """
 
     j: NDArray[np.int32]
     k: NDArray[np.int32]
     d: NDArray[np.float64]
+    rough: NDArray[np.float64]
 
-
-class PairSink:
-    """Takes in the pairs of tiles, in any order, and gives them out in one order.
-
-    Parameters
-    ----------
-    store : Store
-        Says whether the pairs wait in memory or in a file.
-    """
-
-    _RECORD = np.dtype([("j", np.int32), ("k", np.int32), ("d", np.float64)])
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._parts: dict[tuple[int, int], Any] = {}
-        self._file = store.file()
-        self._lock = threading.Lock()
-        self._size = 0
-
-    def add(self, at: tuple[int, int], pairs: Pairs) -> None:
-        """Take in the pairs of the tile of two blocks."""
-        size = len(pairs.j)
-        if self._file is None or not size:
-            self._parts[at] = pairs
-            return
-        records = np.empty(size, self._RECORD)
-        records["j"], records["k"], records["d"] = pairs.j, pairs.k, pairs.d
-        with self._lock:
-            self._parts[at] = slice(self._size, self._size + size)
-            self._size += size
-            records.tofile(self._file)
-
-    def joined(self) -> Pairs:
-        """Return all pairs, in the order of the tiles, and forget them."""
-        parts = [self._parts.pop(at) for at in sorted(self._parts)]
-        waiting: Any = None
-        if self._file is not None and self._size:
-            self._file.flush()
-            waiting = np.memmap(self._file, self._RECORD, "r")
-        found = [p if isinstance(p, Pairs) else waiting[p] for p in parts]
-        sizes = [len(p.j) if isinstance(p, Pairs) else len(p) for p in found]
-        columns = {
-            name: self._store.empty(sum(sizes), self._RECORD[name])
-            for name in ("j", "k", "d")
-        }
-        end = 0
-        for at, (part, size) in enumerate(zip(found, sizes, strict=True)):
-            for name, column in columns.items():
-                values = getattr(part, name) if isinstance(part, Pairs) else part[name]
-                column[end : end + size] = values
-            end += size
-            found[at] = None
-        return Pairs(**columns)
-
-
-def adjacency(pairs: Pairs, weights: NDArray[np.float64], n: int) -> sparse.csr_array:
-    """Return the symmetric sparse matrix of some pairs, columns sorted."""
-    j = np.concatenate([pairs.j, pairs.k])
-    k = np.concatenate([pairs.k, pairs.j])
-    matrix = sparse.coo_array((np.concatenate([weights, weights]), (j, k)), (n, n))
-    matrix = matrix.tocsr()
-    matrix.sort_indices()
-    return matrix
+    @classmethod
+    def joined(cls, parts: dict[tuple[int, int], Pairs]) -> Pairs:
+        """Return the pairs of several tiles as one."""
+        none = np.empty(0, np.int32)
+        ordered = [cls(none, none, np.empty(0), np.empty(0))]
+        ordered += [parts[at] for at in sorted(parts)]
+        names = ("j", "k", "d", "rough")
+        return cls(*(np.concatenate([getattr(p, x) for p in ordered]) for x in names))
 
 
 @dataclass
@@ -95,42 +42,51 @@ class Harvest:
 
     Attributes
     ----------
-    pairs : Pairs
-        The pairs up to the limit.
-    count : ndarray of int of shape (n_graphs, n)
-        Number of edges of each feature in each dense graph; exact.
-    weight : ndarray of shape (n_graphs, n)
-        Their weights added up, each off by `error` at the most.
-    corrections : list of CSR arrays
-        For each dense graph the weights of edges that rough tiles would miss, and
-        the negative ones of those that they would add; empty where tiles are exact.
-    error : float
-        Bound on the error of a weight.
+    kept : KeptGraphs or None
+        The graphs that are stored.
+    n_pairs : ndarray of int
+        Number of pairs with an edge in each graph, stored or not; exact.
+    count : ndarray of int of shape (n_sampled, n)
+        Number of edges of each feature in some graphs that are not stored.
+    weight : ndarray of shape (n_sampled, n)
+        Their weights added up.
+    near : Pairs
+        The pairs that rough tiles may have put into the wrong graph.
     """
 
-    pairs: Pairs
+    kept: KeptGraphs | None
+    n_pairs: NDArray[np.int64]
     count: NDArray[np.int64]
     weight: NDArray[np.float64]
-    corrections: list[Any]
-    error: float
+    near: Pairs
+
+    def correction(self, limit: float, measure: Measure) -> Any:
+        """Return what rough tiles miss of a graph, as a sparse matrix.
+
+        The weights of edges that they miss, and the negative ones of those that they
+        add. `limit` is the largest dissimilarity of an edge.
+        """
+        near = self.near
+        sign = (near.d <= limit).astype(np.int8) - (near.rough <= limit)
+        wrong = sign != 0
+        signed = sign[wrong] * measure.weights(near.d[wrong])
+        n = self.count.shape[1]
+        return adjacency(near.j[wrong], near.k[wrong], signed, n)
 
     def correct(
         self,
-        near: Pairs,
-        rough: NDArray[np.float64],
-        dense: NDArray[np.float64],
+        edges: NDArray[np.float64],
+        sampled: NDArray[np.intp],
         measure: Measure,
-        error: float,
     ) -> None:
         """Decide the pairs near a limit by their exact values."""
-        n = self.count.shape[1]
-        self.error = error
-        for i, limit in enumerate(dense):
-            sign = (near.d <= limit).astype(np.int8) - (rough <= limit)
-            wrong = sign != 0
-            j, k, d = near.j[wrong], near.k[wrong], near.d[wrong]
-            signed = sign[wrong] * measure.weights(d)
-            self.corrections.append(adjacency(Pairs(j, k, d), signed, n))
-            for end in (j, k):
-                np.add.at(self.count[i], end, sign[wrong])
-                np.add.at(self.weight[i], end, signed)
+        near = self.near
+        unweighted = replace(measure, weighted=False)
+        for i, limit in enumerate(edges):
+            sign = (near.d <= limit).astype(np.int8) - (near.rough <= limit)
+            self.n_pairs[i] += int(sign.sum())
+        for row, i in enumerate(sampled):
+            limit = float(edges[i])
+            self.weight[row] += self.correction(limit, measure).sum(axis=0)
+            counts = self.correction(limit, unweighted).sum(axis=0)
+            self.count[row] += np.rint(counts).astype(np.int64)
