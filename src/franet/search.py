@@ -30,7 +30,7 @@ from franet.engine.tiles import PairSource
 from franet.exceptions import DataError
 from franet.quality import EQUAL, QUALITIES
 
-__all__ = ["Outcome", "Settings", "search"]
+__all__ = ["Outcome", "Settings", "edge_rule", "search", "top_of"]
 
 # Relative tolerance of the scores, and of those that only serve to compare graphs.
 RTOL = 1e-12
@@ -139,21 +139,25 @@ def _search(engine: TileEngine, settings: Settings) -> Outcome:
     if not np.isfinite(extrema.next_low) or extrema.high - extrema.low <= extrema.zero:
         reason = "all similarities between features are equal"
         return _no_winner(engine.n, settings, reason)
-    top = engine.source.top
-    if settings.variant == "reference" or top is None:
-        top = extrema.high
-    limits, edges, measure = _lay_grid(engine, extrema, settings, top)
+    top = top_of(engine, extrema, settings)
+    lay = grids.paper_limits if settings.variant == "paper" else grids.reference_limits
+    limits = lay(settings.thresholds, settings.n_thresholds, engine, extrema, top)
+    measure, edges = edge_rule(extrema, settings, top, limits)
     levels = Levels(engine, extrema, edges, measure)
     return _Search(levels, settings).run(top - limits)
 
 
-def _lay_grid(
-    engine: TileEngine, extrema: Extrema, settings: Settings, top: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64], Measure]:
-    """Return the limits, the largest ``d`` of an edge for each, and the weights."""
+def top_of(engine: TileEngine, extrema: Extrema, settings: Settings) -> float:
+    """Return the sum of a similarity and its dissimilarity."""
+    top = engine.source.top
+    return extrema.high if settings.variant == "reference" or top is None else top
+
+
+def edge_rule(
+    extrema: Extrema, settings: Settings, top: float, limits: NDArray[np.float64]
+) -> tuple[Measure, NDArray[np.float64]]:
+    """Return what an edge weighs, and for each limit the largest ``d`` of an edge."""
     paper = settings.variant == "paper"
-    lay = grids.paper_limits if paper else grids.reference_limits
-    limits = lay(settings.thresholds, settings.n_thresholds, engine, extrema, top)
     origin = extrema.low if paper else 0.0
     measure = Measure(
         top=top,
@@ -169,7 +173,7 @@ def _lay_grid(
     elif settings.weighted:
         # The authors count an edge only if its weight is above zero.
         edges = np.minimum(edges, np.nextafter(extrema.high - extrema.slack, -np.inf))
-    return limits, edges, measure
+    return measure, edges
 
 
 def _no_winner(n: int, settings: Settings, reason: str) -> Outcome:

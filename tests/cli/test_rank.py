@@ -546,9 +546,9 @@ def test_dry_run_tells_and_does_nothing(data, tmp_path):
 def test_dry_run_of_a_wide_table(tmp_path):
     wide = np.random.default_rng(0).normal(size=(20, 4000)).astype(np.float32)
     np.save(tmp_path / "wide.npy", wide)
-    result = run("rank", tmp_path / "wide.npy", "--dry-run", "--max-memory", "100 MB")
+    result = run("rank", tmp_path / "wide.npy", "--dry-run", "--max-memory", "60 MB")
     assert "tiles     36 of 512 × 512 features" in result.stdout
-    assert "of 100 MB, edges in temporary files" in result.stdout
+    assert "of 60 MB, edges in temporary files" in result.stdout
 
 
 @pytest.mark.parametrize("size", ["lots", "-3", "1 XB", ""])
