@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from franet._validation import number_to_select
+from franet.network._html import ranking_html
 from franet.ranking import rank_scores
 
 __all__ = ["FeatureRanker"]
@@ -58,6 +59,15 @@ class FeatureRanker(SelectorMixin, BaseEstimator):
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
         return self.support_
+
+    def _repr_html_inner(self) -> str:
+        return str(super()._repr_html_inner()) + ranking_html(self)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] += ranking_html(self)
+        return bundle
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

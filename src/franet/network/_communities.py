@@ -1,0 +1,181 @@
+"""Groups of features that are closely connected."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from franet.exceptions import MissingExtraError, UsageError
+from franet.network._select import edges_of
+
+if TYPE_CHECKING:
+    from franet.network import AttributeNetwork
+
+__all__ = ["METHODS", "Communities", "find_communities"]
+
+METHODS = ("auto", "leiden", "louvain", "components")
+_LEIDEN_ROUNDS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Communities:
+    """Groups of features; the first is the largest.
+
+    Attributes
+    ----------
+    labels : ndarray of int of shape (n,)
+        The community of each feature, -1 for a feature without an edge.
+    size : ndarray of int
+        How many features each community has, descending.
+    hub : ndarray of int
+        The position of the best-ranked feature of each community.
+    mean_similarity : ndarray
+        The mean weight of the edges inside each community; NaN without any.
+    method : {"leiden", "louvain", "components"}
+        How they were found.
+    """
+
+    labels: NDArray[np.intp] = field(repr=False)
+    size: NDArray[np.intp]
+    hub: NDArray[np.intp] = field(repr=False)
+    mean_similarity: NDArray[np.float64] = field(repr=False)
+    method: str
+
+    def __len__(self) -> int:
+        return len(self.size)
+
+    def members(self, community: int) -> NDArray[np.intp]:
+        """Return the positions of the features of a community.
+
+        Parameters
+        ----------
+        community : int
+            The label of the community.
+
+        Returns
+        -------
+        features : ndarray of int
+            The positions, ascending.
+        """
+        return np.flatnonzero(self.labels == community)
+
+
+def find_communities(
+    net: AttributeNetwork, method: str, resolution: float, random_state: int
+) -> Communities:
+    """Return the communities of a network, from its cache if they are there."""
+    method = _resolve(method)
+    if not (np.isfinite(resolution) and resolution > 0):
+        raise UsageError(f"resolution={resolution}: give a number above 0")
+    if method == "components":
+        resolution, random_state = 1.0, 0
+    key = (method, float(resolution), int(random_state))
+    if key not in net._partitions:
+        j, k, w = edges_of(net.adjacency)
+        # What has no similarity does not hold a group together.
+        j, k, w = j[w > 0.0], k[w > 0.0], w[w > 0.0]
+        labels = np.arange(len(net))
+        if method != "components" and len(w):
+            labels = _modular(j, k, w, len(net), *key)
+        net._partitions[key] = _describe(net, j, k, w, labels, method)
+    return net._partitions[key]
+
+
+def _resolve(method: str) -> str:
+    if method not in METHODS:
+        raise UsageError(f"method={method!r}: choose from {', '.join(METHODS)}")
+    there = method == "components" or find_spec("networkit") is not None
+    if method == "auto":
+        return "leiden" if there else "components"
+    if not there:
+        raise MissingExtraError(f"Communities by {method.capitalize()}", "network")
+    return method
+
+
+def _modular(
+    j: NDArray[Any],
+    k: NDArray[Any],
+    w: NDArray[np.float64],
+    n: int,
+    method: str,
+    resolution: float,
+    random_state: int,
+) -> NDArray[np.intp]:
+    """Return labels of large modularity.
+
+    The seed decides in which order the features come. The library's own chance is
+    left alone, because its generator is shared by the whole process.
+    """
+    import networkit
+
+    place = np.random.default_rng(random_state).permutation(n).astype(np.uint64)
+    # The order of the edges, too, is that of the table, not of how they were stored.
+    graph = networkit.GraphFromCoo((w, (place[j], place[k])), n=n, weighted=True)
+    community = networkit.community
+    if method == "leiden":
+        search = community.ParallelLeiden(
+            graph, randomize=False, iterations=_LEIDEN_ROUNDS, gamma=resolution
+        )
+    else:
+        search = community.PLM(graph, refine=True, gamma=resolution, par="none")
+    # On several threads, moves would depend on who comes first.
+    threads = networkit.getMaxNumberOfThreads()
+    networkit.setNumberOfThreads(1)
+    try:
+        search.run()
+    finally:
+        networkit.setNumberOfThreads(threads)
+    return np.array(search.getPartition().getVector(), np.intp)[place]
+
+
+def _describe(
+    net: AttributeNetwork,
+    j: NDArray[Any],
+    k: NDArray[Any],
+    w: NDArray[np.float64],
+    labels: NDArray[np.intp],
+    method: str,
+) -> Communities:
+    """Split what is not connected, order by size, and add the numbers."""
+    n = len(net)
+    inside = slice(None) if method == "components" else labels[j] == labels[k]
+    j_in, k_in, w_in = j[inside], k[inside], w[inside]
+    graph = sparse.coo_array((np.ones(len(w_in)), (j_in, k_in)), (n, n))
+    _, pieces = connected_components(graph, directed=False)
+    has_edge = np.zeros(n, bool)
+    has_edge[j] = has_edge[k] = True
+    found, part, size = np.unique(
+        pieces[has_edge], return_inverse=True, return_counts=True
+    )
+    hub = _best_of(np.flatnonzero(has_edge), part, net.ranking, len(found))
+    order = np.lexsort((net.ranking[hub], -size))
+    place = np.empty(len(found), np.intp)
+    place[order] = np.arange(len(found))
+    out = np.full(n, -1, np.intp)
+    out[has_edge] = place[part]
+    label = out[j_in]
+    count = np.bincount(label, minlength=len(found))
+    total = np.bincount(label, w_in, minlength=len(found))
+    mean = np.full(len(found), np.nan)
+    np.divide(total, count, out=mean, where=count > 0)
+    values = (out, size[order].astype(np.intp), hub[order], mean)
+    for value in values:
+        value.flags.writeable = False  # it is kept and given out again
+    return Communities(*values, method=method)
+
+
+def _best_of(
+    features: NDArray[np.intp],
+    part: NDArray[np.intp],
+    ranking: NDArray[np.intp],
+    n_parts: int,
+) -> NDArray[np.intp]:
+    order = np.lexsort((ranking[features], part))
+    starts = np.searchsorted(part[order], np.arange(n_parts))
+    return features[order][starts]

@@ -1,0 +1,89 @@
+"""Which feature is meant."""
+
+from __future__ import annotations
+
+from collections import Counter
+from difflib import get_close_matches
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from franet.exceptions import DataError
+
+__all__ = ["FeatureIndex", "edges_of"]
+
+
+class FeatureIndex:
+    """Finds the position of a feature by its name or by the position itself.
+
+    Parameters
+    ----------
+    names : ndarray of str
+        The names of the features.
+    """
+
+    def __init__(self, names: NDArray[Any]) -> None:
+        self.names = [str(name) for name in names]
+
+    @cached_property
+    def _position(self) -> dict[str, int]:
+        return {name: j for j, name in reversed(list(enumerate(self.names)))}
+
+    @cached_property
+    def _repeated(self) -> set[str]:
+        if len(self._position) == len(self.names):
+            return set()
+        return {name for name, count in Counter(self.names).items() if count > 1}
+
+    def find(self, feature: str | int) -> int:
+        """Return the position of a feature.
+
+        Raises
+        ------
+        DataError
+            Where there is no such feature; the message names similar ones.
+        """
+        if isinstance(feature, int | np.integer) and not isinstance(feature, bool):
+            at = int(feature)
+            if 0 <= at < len(self.names):
+                return at
+            raise DataError(
+                f"There is no feature {at}: positions go from 0 to "
+                f"{len(self.names) - 1}."
+            )
+        name = str(feature)
+        if name in self._repeated:
+            raise DataError(f"Several features are called {name!r}. Give a position.")
+        if name not in self._position:
+            raise DataError(f"There is no feature {name!r}. {self._advice(name)}")
+        return self._position[name]
+
+    def _advice(self, name: str) -> str:
+        close = get_close_matches(name, self.names, n=3, cutoff=0.6)
+        if not close:
+            lower = name.lower()
+            close = [known for known in self.names if known.lower() == lower][:3]
+        if close:
+            return f"Did you mean {', '.join(map(repr, close))}?"
+        shown = ", ".join(map(repr, self.names[:3]))
+        more = " …" if len(self.names) > 3 else ""
+        return f"The {len(self.names)} features are {shown}{more}"
+
+    def check_unique(self, purpose: str) -> None:
+        """Raise a DataError if two features have one name."""
+        if self._repeated:
+            shown = repr(min(self._repeated))
+            raise DataError(
+                f"{purpose} tells features apart by name, and several are called "
+                f"{shown}. Rename them."
+            )
+
+
+def edges_of(adjacency: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return both ends and the weight of every edge, each edge once."""
+    coo = adjacency.tocoo()
+    j, k = coo.coords
+    once = j < k
+    return j[once], k[once], coo.data[once]

@@ -1,0 +1,10 @@
+"""Pictures of rankings and networks, with matplotlib (the extra ``plot``)."""
+
+from __future__ import annotations
+
+from franet.plotting._network import plot_network
+from franet.plotting._quality import plot_quality
+from franet.plotting._scores import plot_scores
+from franet.plotting._similarity import plot_similarity
+
+__all__ = ["plot_network", "plot_quality", "plot_scores", "plot_similarity"]

@@ -1,0 +1,235 @@
+"""The map of the network."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from franet.network import AttributeNetwork, layout
+from franet.network._backbone import backbone
+from franet.network._select import edges_of
+from franet.plotting._style import (
+    INK,
+    MUTED,
+    OTHER,
+    PALETTE,
+    best_of,
+    colours_of,
+    network_of,
+    new_axes,
+    short,
+)
+
+__all__ = ["plot_network"]
+
+
+def plot_network(
+    network: Any,
+    *,
+    top: int = 200,
+    max_edges: int | None = None,
+    labels: int = 15,
+    legend: bool = True,
+    seed: int = 0,
+    ax: Any = None,
+) -> Any:
+    """Draw the best features and their strongest edges, communities apart.
+
+    Parameters
+    ----------
+    network : AttributeNetwork or FRANe
+        The network, or a fitted ranker.
+    top : int, default=200
+        How many features are drawn.
+    max_edges : int, optional
+        How many edges are drawn: those that hold the communities together, then the
+        strongest. By default two for each feature.
+    labels : int, default=15
+        How many features are named, the hubs first; names that would lie on each
+        other are left out.
+    legend : bool, default=True
+        Whether communities are listed.
+    seed : int, default=0
+        The seed of the layout.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; by default in a new figure.
+
+    Returns
+    -------
+    ax : matplotlib.axes.Axes
+        The axes.
+
+    Examples
+    --------
+    >>> from franet.plotting import plot_network
+    >>> ax = plot_network(ranker.network_, top=300)  # doctest: +SKIP
+    """
+    net = network_of(network)
+    best = best_of(net, top)
+    ax = new_axes(ax, (8.0, 7.0))
+    part = net.subgraph(top=top)
+    found = net.communities()
+    member = found.labels[best]
+    drawn = backbone(part.adjacency, 2 * len(part) if max_edges is None else max_edges)
+    places = layout(drawn, _consecutive(member, drawn), seed=seed)
+    colours = _by_size(member)
+    _draw_edges(ax, drawn, places, colours)
+    dots = ax.scatter(*places.T, c=colours, edgecolors="white", lw=0.6, zorder=3)
+    if legend:
+        _legend(ax, net, found, member, colours)
+    ax.set_title(
+        f"{len(part):,} of {len(net):,} features · {drawn.nnz // 2:,} of "
+        f"{part.n_edges:,} edges between them",
+        fontsize=10,
+        color=MUTED,
+        loc="left",
+    )
+    ax.set_aspect("equal")
+    ax.set_axis_off()
+    ax.margins(0.06)
+    ax.figure.draw_without_rendering()  # so that lengths in points are known
+    size = _sizes(ax, part.scores, places)
+    dots.set_sizes(size)
+    _name(ax, part, places, size, member, labels)
+    return ax
+
+
+def _consecutive(member: NDArray[np.intp], drawn: Any) -> NDArray[np.intp]:
+    """Return labels 0, 1, … by size; features without a drawn edge have none."""
+    out = np.full(len(member), -1, np.intp)
+    there = (member >= 0) & (np.diff(drawn.indptr) > 0)
+    _, part, size = np.unique(member[there], return_inverse=True, return_counts=True)
+    place = np.empty(len(size), np.intp)
+    place[np.argsort(-size, kind="stable")] = np.arange(len(size))
+    out[there] = place[part]
+    return out
+
+
+def _by_size(member: NDArray[np.intp]) -> list[str]:
+    """Return colours: the communities with most features in the picture differ."""
+    found, part, size = np.unique(member, return_inverse=True, return_counts=True)
+    size = np.where(found < 0, -1, size)
+    place = np.empty(len(size), np.intp)
+    place[np.argsort(-size, kind="stable")] = np.arange(len(size))
+    return colours_of(np.where(member < 0, -1, place[part]))
+
+
+def _sizes(
+    ax: Any, scores: NDArray[np.float64], places: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return areas of nodes, by score; the largest just touch their neighbours."""
+    low, high = float(scores.min()), float(scores.max())
+    share = (scores - low) / (high - low) if high > low else np.full(len(scores), 0.5)
+    gap = 20.0
+    if len(places) > 1:
+        shown = ax.transData.transform(places) * 72.0 / ax.figure.dpi
+        near = cKDTree(shown).query(shown, 2)[0][:, 1]
+        gap = float(np.clip(np.median(near), 3.0, 20.0))
+    return gap**2 * (0.2 + 0.8 * share)
+
+
+def _draw_edges(
+    ax: Any, drawn: Any, places: NDArray[np.float64], colours: list[str]
+) -> None:
+    from matplotlib.collections import LineCollection
+    from matplotlib.colors import to_rgba
+
+    j, k, w = edges_of(drawn)
+    if not len(w):
+        return
+    order = np.argsort(w, kind="stable")  # the strongest lie on top
+    j, k, w = j[order], k[order], w[order]
+    spread = float(w[-1] - w[0])
+    share = (w - w[0]) / spread if spread else np.full(len(w), 0.5)
+    lines = np.stack([places[j], places[k]], axis=1)
+    rgba = np.array(
+        [
+            to_rgba(colours[a] if colours[a] == colours[b] else OTHER)
+            for a, b in zip(j.tolist(), k.tolist(), strict=True)
+        ]
+    )
+    rgba[:, 3] = 0.18 + 0.37 * share
+    ax.add_collection(
+        LineCollection(list(lines), colors=rgba, linewidths=0.4 + 1.2 * share, zorder=1)
+    )
+
+
+def _legend(
+    ax: Any,
+    net: AttributeNetwork,
+    found: Any,
+    member: NDArray[np.intp],
+    colours: list[str],
+) -> None:
+    from matplotlib.lines import Line2D
+
+    seen: dict[str, int] = {}
+    for label, colour in zip(member.tolist(), colours, strict=True):
+        if label >= 0 and colour != OTHER:
+            seen.setdefault(colour, label)
+    entries = [
+        Line2D(
+            [],
+            [],
+            marker="o",
+            linestyle="",
+            color=colour,
+            label=f"{short(net.names[found.hub[c]])} and {found.size[c] - 1:,} more",
+        )
+        for colour, c in sorted(seen.items(), key=lambda pair: PALETTE.index(pair[0]))
+    ]
+    if OTHER in colours:
+        entries.append(Line2D([], [], marker="o", ls="", color=OTHER, label="others"))
+    ax.legend(
+        handles=entries,
+        title="Communities, by their best feature",
+        loc="upper left",
+        bbox_to_anchor=(1.0, 1.0),
+        frameon=False,
+        fontsize=8,
+        title_fontsize=8,
+        alignment="left",
+    )
+
+
+def _name(
+    ax: Any,
+    part: AttributeNetwork,
+    places: NDArray[np.float64],
+    size: NDArray[np.float64],
+    member: NDArray[np.intp],
+    most: int,
+) -> None:
+    """Name features, the best of each community first, without overlaps."""
+    from matplotlib.patheffects import withStroke
+
+    if most < 1:
+        return
+    first = np.zeros(len(part), bool)  # the features are in the order of their ranks
+    first[np.unique(member, return_index=True)[1]] = True
+    first[member < 0] = False
+    taken: list[Any] = []
+    for i in np.lexsort((np.arange(len(part)), ~first)).tolist():
+        text = ax.annotate(
+            short(part.names[i]),
+            places[i],
+            xytext=(0, 2 + np.sqrt(size[i]) / 2),
+            textcoords="offset points",
+            ha="center",
+            va="bottom",
+            fontsize=8,
+            color=INK,
+            zorder=4,
+            annotation_clip=False,
+            path_effects=[withStroke(linewidth=2.5, foreground="white")],
+        )
+        box = text.get_window_extent().padded(2)
+        if any(box.overlaps(other) for other in taken):
+            text.remove()
+            continue
+        taken.append(box)
+        if len(taken) >= most:
+            break
