@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import sys
 import warnings
 
 import numpy as np
@@ -522,12 +523,25 @@ def test_click_errors_that_are_no_usage(data, monkeypatch):
     assert fails("rank", data, code=1) == "error: told by click"
 
 
-def test_demo():
+def test_demo(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     result = run("demo")
     assert result.exit_code == 0, result.output
     assert "30 features × 569 examples" in result.stdout
     assert "(r = 0.9" in result.stdout
-    assert result.stdout.splitlines()[-1].strip().startswith("franet rank ")
+    lines = [line.strip() for line in result.stdout.splitlines()]
+    assert lines[-3].startswith("franet rank ")
+    assert lines[-1] == "Open in a browser: franet-demo-report.html"
+    assert "Tumours" in (tmp_path / "franet-demo-report.html").read_text("utf-8")
+
+
+def test_demo_without_the_libraries_of_the_report(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "bokeh", None)
+    result = run("demo")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.splitlines()[-1].endswith("pip install 'franet[report]'")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_dry_run_tells_and_does_nothing(data, tmp_path):

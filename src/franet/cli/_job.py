@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from franet._progress import Listener, listening
+from franet.cli._report import Reporter
 from franet.cli._words import as_options, name_column
 from franet.exceptions import DataError, UsageError
 
@@ -25,6 +26,7 @@ def rank_table(
     *,
     top: int | None = None,
     listener: Listener | None = None,
+    report: Reporter | None = None,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Rank the columns of a table.
 
@@ -40,6 +42,8 @@ def rank_table(
         How many features to show and select; 16, or all if there are fewer.
     listener : callable, optional
         Called as ``listener(stage, done, total)`` during the work.
+    report : callable, optional
+        Called as ``report(ranker, X, names, seconds)`` after it.
 
     Returns
     -------
@@ -62,6 +66,8 @@ def rank_table(
     seconds = time.perf_counter() - start
     order = np.argsort(ranker.ranking_, kind="stable")
     labels = [f"x{j}" for j in range(n)] if names is None else list(names)
+    if report is not None:
+        report(ranker, X, labels, seconds)
     given = parameters.get("similarity") == "precomputed"
     summary = {
         "format": "franet-ranking",

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
+from franet.cli._report import check_report_file, reporter
+from franet.exceptions import DataError, MissingExtraError
+
 __all__ = ["demo"]
+
+_REPORT = Path("franet-demo-report.html")
 
 
 @click.command(short_help="Rank the features of a small data set, as a first look.")
 def demo() -> None:
     """Rank the 30 measurements of 569 tumours that come with scikit-learn.
 
-    The diagnoses are not used.
+    The diagnoses are not used. A report is written to the current folder.
     """
     from sklearn.datasets import load_breast_cancer
 
@@ -24,8 +31,22 @@ def demo() -> None:
         "Measurements of cell nuclei in 569 tumours; the diagnoses are not used."
     )
     with ProgressBar() as bar:
-        summary, _ = rank_table(data.data, names, {}, top=10, listener=bar)
+        why_not = _why_no_report()
+        report = reporter(None if why_not else _REPORT, True, "Tumours")
+        summary, _ = rank_table(
+            data.data, names, {}, top=10, listener=bar, report=report
+        )
     warn(summary["warnings"])
     show(summary)
     click.echo("\nYour own table, with examples in rows and features in columns:")
     click.echo("  franet rank data.csv --top 16 --output ranking.csv")
+    click.echo(f"\n{why_not or f'Open in a browser: {_REPORT}'}")
+
+
+def _why_no_report() -> str:
+    """Return why the report cannot be written, nothing if it can."""
+    try:
+        check_report_file(_REPORT, True, ())
+    except (DataError, MissingExtraError) as err:
+        return str(err)
+    return ""

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from franet.cli._options import ranking_options, reading_options
+from franet.cli._report import check_report_file, reporter
 from franet.exceptions import UsageError
 
 __all__ = ["rank"]
@@ -28,7 +29,13 @@ __all__ = ["rank"]
     type=click.Path(path_type=Path),
     help="Write the full ranking to this .csv, .tsv, .json or .parquet file.",
 )
-@click.option("--force", is_flag=True, help="Replace the output file if it exists.")
+@click.option(
+    "--report",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Write a page that shows ranking and network to this .html (or .json) file.",
+)
+@click.option("--force", is_flag=True, help="Replace files to write if they exist.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option(
     "--dry-run", is_flag=True, help="Only tell what the work will take, then stop."
@@ -40,6 +47,7 @@ def rank(
     file: Path,
     top: int | None,
     output: Path | None,
+    report: Path | None,
     force: bool,
     as_json: bool,
     dry_run: bool,
@@ -53,6 +61,8 @@ def rank(
     """
     if output is not None:
         _check_output(file, output, force)
+    if report is not None:
+        check_report_file(report, force, (file, output))
     reading, parameters = _split(options)
 
     from franet.cli._job import plan_table, rank_table
@@ -68,12 +78,17 @@ def rank(
         else:
             show_plan(plan)
         return
+    notes = [_left_out(table.dropped)] if table.dropped else []
     with ProgressBar(hidden=quiet) as bar:
         summary, columns = rank_table(
-            table.X, table.names, parameters, top=top, listener=bar
+            table.X,
+            table.names,
+            parameters,
+            top=top,
+            listener=bar,
+            report=reporter(report, force, file.name, notes),
         )
-    if table.dropped:
-        summary["warnings"].insert(0, _left_out(table.dropped))
+    summary["warnings"][:0] = notes
     if output is not None:
         write_table(columns, output, force=force)
     if not quiet:
@@ -87,6 +102,8 @@ def rank(
             click.echo(f"Row labels: {label} (--no-index if it is a feature)")
         if output is not None:
             click.echo(f"All {len(columns['rank']):,} features: {output}")
+        if report is not None:
+            click.echo(f"Report: {report}")
 
 
 def _check_output(file: Path, output: Path, force: bool) -> None:

@@ -1,0 +1,52 @@
+"""The report of a ranking: checked before the work, written after it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from franet.exceptions import UsageError
+
+__all__ = ["Reporter", "check_report_file", "reporter"]
+
+Reporter = Callable[[Any, Any, list[str], float], None]
+
+
+def check_report_file(path: Path, force: bool, others: Sequence[Path | None]) -> None:
+    """Raise where the report cannot be written, or would replace another file.
+
+    Parameters
+    ----------
+    path : Path
+        The report.
+    force : bool
+        Whether a file that is there may be replaced.
+    others : sequence of Path or None
+        The files that are read or written as well.
+    """
+    from franet.report import check_report
+
+    for other in others:
+        if other is not None and os.path.realpath(other) == os.path.realpath(path):
+            raise UsageError("--report needs a file of its own; name another file")
+    check_report(path, force=force)
+
+
+def reporter(
+    path: Path | None, force: bool, title: str, notes: Sequence[str] = ()
+) -> Reporter | None:
+    """Return a function ``f(ranker, X, names, seconds)`` that writes the report."""
+    if path is None:
+        return None
+
+    def write_report(ranker: Any, X: Any, names: list[str], seconds: float) -> None:
+        from franet.report import summarise, write
+
+        summary = summarise(
+            ranker, X, names=names, title=title, seconds=seconds, warnings=notes
+        )
+        write(summary, path, force=force)
+
+    return write_report

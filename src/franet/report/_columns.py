@@ -1,0 +1,97 @@
+"""The values of the features: a small histogram each, and what is missing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.validation import validate_data
+
+from franet.exceptions import DataError
+from franet.report._numbers import number
+
+__all__ = ["check_columns", "distribution", "missing"]
+
+_BINS = 24
+
+
+def check_columns(ranker: Any, X: Any) -> Any:
+    """Return the table that a ranker was fitted to, checked against it."""
+    try:
+        table = validate_data(
+            ranker,
+            X,
+            reset=False,
+            accept_sparse=("csr", "csc"),
+            dtype=(np.float64, np.float32),
+            ensure_all_finite="allow-nan",
+        )
+    except ValueError as err:
+        said = " ".join(str(err).split())
+        raise DataError(f"{said} Pass the table that was fitted.") from err
+    return table.tocsc() if sparse.issparse(table) else table
+
+
+def distribution(table: Any, feature: int) -> dict[str, Any]:
+    """Return the histogram of a feature and its main numbers.
+
+    Parameters
+    ----------
+    table : ndarray or CSC array of shape (m, n)
+        The table.
+    feature : int
+        The column.
+
+    Returns
+    -------
+    dict
+        ``counts`` (per bin), ``low``, ``high``, ``median``, ``missing`` (cells).
+    """
+    column = table[:, [feature]]
+    values = np.ravel(column.toarray() if sparse.issparse(column) else column)
+    there = values[~np.isnan(values)].astype(np.float64)
+    if not len(there):
+        return {
+            "counts": [],
+            "low": None,
+            "high": None,
+            "median": None,
+            "missing": len(values),
+        }
+    low, high = float(there.min()), float(there.max())
+    return {
+        "counts": _histogram(there, low, high).tolist(),
+        "low": number(low, 4),
+        "high": number(high, 4),
+        "median": number(np.median(there), 4),
+        "missing": len(values) - len(there),
+    }
+
+
+def _histogram(
+    values: NDArray[np.float64], low: float, high: float
+) -> NDArray[np.intp]:
+    # Scaled first: numpy refuses ranges that overflow or vanish next to the values.
+    width = high / 2 - low / 2
+    if width <= 0:
+        return np.array([len(values)])
+    share = (values / 2 - low / 2) / width
+    bins = np.minimum((share * _BINS).astype(np.intp), _BINS - 1)
+    return np.bincount(bins, minlength=_BINS)
+
+
+def missing(table: Any) -> tuple[int, NDArray[np.intp]]:
+    """Return how many cells are missing, and in which features."""
+    if sparse.issparse(table):
+        gaps = np.isnan(table.data)
+        if not gaps.any():
+            return 0, np.empty(0, np.intp)
+        column = np.repeat(np.arange(table.shape[1]), np.diff(table.indptr))
+        return int(gaps.sum()), np.unique(column[gaps])
+    # A sum is NaN as soon as one value is: one pass and no mask for whole tables.
+    with np.errstate(over="ignore", invalid="ignore"):
+        some = np.flatnonzero(np.isnan(table.sum(axis=0, dtype=np.float64)))
+    gaps = np.isnan(table[:, some])
+    return int(gaps.sum()), some[gaps.any(axis=0)]

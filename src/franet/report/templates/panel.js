@@ -1,0 +1,69 @@
+// The panel: one feature in words, and its neighbours.
+const welcome = Array.from($("panel-content").childNodes);
+
+function linked(entry) {
+  const row = rowOfIndex.get(entry.index);
+  const name = element("bdi", { title: entry.name }, short(entry.name, 60));
+  return row === undefined ? name : element("button", { type: "button", onclick: () => select(row) }, name);
+}
+
+function facts(f) {
+  const community = report.communities.find((c) => c.label === f.community);
+  const chip = f.community < 0 ? "none" : element("span", { class: "chip" }, element("span", { class: "dot", style: community ? `background:${community.color}` : "background:#8d96a1" }), String(f.community + 1));
+  const list = element("dl");
+  for (const [term, value] of [
+    ["rank", `${f.rank.toLocaleString("en")} of ${report.n_features.toLocaleString("en")}`],
+    ["score", significant(f.score)],
+    ["community", chip],
+    ["neighbours", f.n_neighbors.toLocaleString("en")],
+    ["selected", f.selected ? "yes" : "no"],
+  ]) list.append(element("dt", {}, term), element("dd", {}, value));
+  return list;
+}
+
+function neighbours(f) {
+  const list = element("ol");
+  for (const other of f.neighbors) {
+    list.append(element("li", {}, linked(other), element("span", { class: "quiet num nowrap" }, report.measure.weighted ? similarity(other.weight) : "")));
+  }
+  return list;
+}
+
+function why(f) {
+  if (!f.n_neighbors) return "It has no edge at the winning threshold.";
+  if (!f.representative) return "None of its neighbours ranks higher: it speaks for itself.";
+  return null;
+}
+
+function showPanel(row) {
+  $("panel").classList.toggle("open", row !== null);
+  $("panel-close").hidden = row === null;
+  if (row === null) {
+    $("panel-title").textContent = "Feature";
+    $("panel-content").replaceChildren(...welcome);
+    return;
+  }
+  const f = report.features[row];
+  $("panel-title").replaceChildren(element("bdi", {}, f.name));
+  const parts = [facts(f)];
+  if (f.representative) {
+    const strength = report.measure.weighted ? ` (${report.measure.symbol} = ${similarity(f.representative.weight)})` : "";
+    const item = element("ol", {}, element("li", {}, linked(f.representative), element("span", { class: "quiet num nowrap" }, strength)));
+    parts.push(element("h3", {}, "Most like, of those that rank higher"), item);
+  } else parts.push(element("p", {}, why(f)));
+  if (f.stands_for.count) {
+    const names = f.stands_for.features.map((name) => short(name, 40)).join(", ");
+    const more = f.stands_for.count > f.stands_for.features.length ? " …" : "";
+    parts.push(element("h3", {}, `Stands for ${plural(f.stands_for.count, "feature")}`), element("p", { dir: "auto", style: "overflow-wrap:anywhere" }, names + more));
+  }
+  if (f.neighbors.length) {
+    const title = f.n_neighbors > f.neighbors.length ? `Strongest ${f.neighbors.length} of ${f.n_neighbors.toLocaleString("en")} neighbours` : "Neighbours";
+    parts.push(element("h3", {}, report.measure.weighted ? `${title}, by ${report.measure.symbol}` : title), neighbours(f));
+  }
+  $("panel-content").replaceChildren(...parts);
+  $("panel-content").parentNode.scrollTop = 0;
+}
+
+onSelect(showPanel);
+$("panel-close").addEventListener("click", () => select(null));
+document.addEventListener("keydown", (event) => { if (event.key === "Escape" && selected !== null) select(null); });
