@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test coverage check format bench clean
+.PHONY: demo test coverage check format bench agreement clean
 
 demo: $(VENV)/.installed
 	$(BIN)/franet demo
@@ -28,8 +28,13 @@ format: $(VENV)/.check
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/.installed
-	$(BIN)/python benchmarks/speed.py
+# Hours are not needed, half an hour is: --quick leaves out what takes minutes.
+bench: $(VENV)/.bench
+	$(BIN)/python benchmarks/speed.py $(BENCH)
+
+# The estimator against the definition on every data set; long without a GPU.
+agreement: $(VENV)/.bench
+	$(BIN)/python benchmarks/agreement.py
 
 clean:
 	rm -rf $(VENV) build dist .coverage* htmlcov
@@ -43,6 +48,10 @@ $(VENV)/.installed: pyproject.toml | $(BIN)/python
 
 $(VENV)/.test: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	touch $@
+
+$(VENV)/.bench: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
 	touch $@
 
 $(VENV)/.check: $(VENV)/.installed

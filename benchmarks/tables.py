@@ -22,12 +22,12 @@ def factors(n: int, m: int = 85, seed: int = 0) -> np.ndarray:
 def dense_winner(n: int, m: int = 85, seed: int = 0) -> np.ndarray:
     """Return a table whose winning network holds more than a tenth of all pairs.
 
-    One column in eleven is a copy of one signal, up to its scale; all others echo
+    One column in ten is a copy of one signal, up to its scale; all others echo
     the signal weakly, and differ in how strongly.
     """
     rng = np.random.default_rng(seed)
     signal = rng.normal(size=(m, 1))
     X = rng.normal(size=(m, n)) + signal * (0.3 + 0.4 * rng.random(n))
-    tight = n // 11
+    tight = n // 10
     X[:, :tight] = signal * rng.uniform(0.5, 2.0, tight)
     return X.astype(np.float32)[:, rng.permutation(n)]

@@ -41,6 +41,17 @@ def load(name: str) -> tuple[np.ndarray, np.ndarray]:
     return np.asarray(X, dtype=np.float64), np.ravel(content["Y"])
 
 
+def dataset_names() -> list[str]:
+    """Names of the data sets that are here, the smallest file first."""
+    path = _find("lung_small.mat")
+    files = [] if path is None else sorted(path.parent.glob("*.mat"), key=_size)
+    return [file.stem for file in files]
+
+
+def _size(file: Path) -> int:
+    return file.stat().st_size
+
+
 needs_shared = pytest.mark.skipif(
     _find("lung_small.mat") is None, reason="no data sets here: set FRANET_DATA"
 )

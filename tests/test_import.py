@@ -11,7 +11,10 @@ import pytest
 
 import franet
 
-HEAVY = ["sklearn", "numba", "pandas", "polars", "h5py", "anndata", "scipy.stats"]
+HEAVY = [
+    "sklearn", "numba", "pandas", "polars", "h5py", "anndata", "scipy.stats", "bokeh",
+    "igraph", "jinja2", "matplotlib", "networkit", "networkx",
+]  # fmt: skip
 
 
 def run(code):
