@@ -5,7 +5,7 @@ BIN = $(VENV)/bin
 
 .PHONY: demo test coverage check format bench agreement clean
 
-demo: $(VENV)/.installed
+demo: $(VENV)/.demo
 	$(BIN)/franet demo
 
 test: $(VENV)/.test
@@ -44,6 +44,10 @@ $(BIN)/python:
 
 $(VENV)/.installed: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	touch $@
+
+$(VENV)/.demo: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[network,report]'
 	touch $@
 
 $(VENV)/.test: $(VENV)/.installed
