@@ -18,10 +18,8 @@ from scipy import sparse
 from franet import thresholds as grids
 from franet._progress import report
 from franet._returned import finite_numbers
-from franet.centrality import CENTRALITIES, Graph, from_function
-from franet.centrality.pagerank import Solution, solve_together
+from franet.centrality import CENTRALITIES, from_function
 from franet.engine._numpy import TileEngine
-from franet.engine.graph_kernels import DISCARDED
 from franet.engine.levels import Levels
 from franet.engine.measure import Extrema, Measure
 from franet.engine.memory import Store
@@ -29,20 +27,9 @@ from franet.engine.plan import make_plan
 from franet.engine.tiles import PairSource
 from franet.exceptions import DataError
 from franet.quality import EQUAL, QUALITIES
+from franet.race import Race
 
 __all__ = ["Outcome", "Settings", "edge_rule", "search", "top_of"]
-
-# Relative tolerance of the scores, and of those that only serve to compare graphs.
-RTOL = 1e-12
-LOOSE = 1e-4
-# Candidates solved at a time. Constant, so that what is solved, and not only the
-# winner, is the same on any number of threads.
-BATCH = 4
-# Of dense graphs, every so-manyth is tried first: they are dear, and a good one that
-# is found early spares the others.
-DEEP_STRIDE = 5
-# Streamed graphs share a pass over the tiles.
-STREAM_BATCH = 16
 
 
 @dataclass(frozen=True)
@@ -203,11 +190,7 @@ class _Search:
 
     levels: Levels
     settings: Settings
-    solved: dict[int, Solution] = field(default_factory=dict)
-    # Upper bounds on RQH, the best that is proven, and whom it has to beat.
-    bound: dict[int, float] = field(default_factory=dict)
-    best: float = 0.0
-    waiting: set[int] = field(default_factory=set)
+    solved: dict[int, NDArray[np.float64]] = field(default_factory=dict)
 
     def run(self, thresholds: NDArray[np.float64]) -> Outcome:
         levels, settings = self.levels, self.settings
@@ -270,7 +253,8 @@ class _Search:
             and not settings.keep_all
         )
         if pruned:
-            bound[candidates] = self._solve_what_can_win(candidates)
+            race = Race(self.levels, settings.damping, self.solved)
+            bound[candidates] = race.run([int(i) for i in candidates])
         else:
             self._solve_all(asked)
         measure = settings.quality
@@ -288,125 +272,19 @@ class _Search:
     def _scores(self, i: int) -> NDArray[np.float64]:
         if i not in self.solved:
             self._solve_all(np.array([i]))
-        scores = self.solved[i].scores
-        assert scores is not None
-        return scores
+        return self.solved[i]
 
     def _solve_all(self, graphs: NDArray[np.intp]) -> None:
         """Compute the scores of some graphs, whatever they may be worth."""
         wanted = [int(i) for i in graphs if int(i) not in self.solved]
         if self.settings.centrality == "pagerank":
-            self._pagerank(wanted)
+            Race(self.levels, self.settings.damping, self.solved).solve(wanted)
             return
         name = self.settings.centrality
         centrality = from_function(name) if callable(name) else CENTRALITIES[name]
-
-        def evaluate(i: int) -> Solution:
-            graph: Graph = self.levels.graph(i)
-            return Solution(centrality(graph), np.nan, np.nan)
-
         for done, i in enumerate(wanted):
-            self.solved[i] = evaluate(i)
+            self.solved[i] = centrality(self.levels.graph(i))
             report("centralities", done + 1, len(wanted))
-
-    def _solve_what_can_win(self, candidates: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Solve candidates, the sparsest first, unless they provably cannot win.
-
-        Sparse graphs are cheap, and what they reach spares the dense ones. Returns
-        upper bounds on RQH; they hold for the solved ones too.
-        """
-        levels, damping = self.levels, self.settings.damping
-        self.bound = {int(i): levels.degree_bound(int(i), damping) for i in candidates}
-        self.best = 0.0
-        self.waiting = set(self.bound)
-        self._solve_kept()
-        if levels.deepen(self._at_stake()):
-            self._sharpen_bounds()
-            self._solve_kept(stride=DEEP_STRIDE)
-        levels.sample(self._at_stake())
-        self._sharpen_bounds()
-        if levels.is_rough:
-            self._take(self._streamed(self._at_stake(), self.best, rough=True))
-        while at_stake := self._at_stake():
-            # The most promising first: it may spare the others.
-            first = max(at_stake, key=lambda i: (self.bound[i], -i))
-            self._take(self._streamed([first], self.best))
-            self.waiting.discard(first)
-        return np.array([self.bound[int(i)] for i in candidates])
-
-    def _sharpen_bounds(self) -> None:
-        for i in self._at_stake():
-            bound = self.levels.degree_bound(i, self.settings.damping)
-            self.bound[i] = min(self.bound[i], bound)
-
-    def _at_stake(self) -> list[int]:
-        """Return the candidates that may still win, or tie with the best."""
-        return [i for i in sorted(self.waiting) if self.bound[i] >= _just(self.best)]
-
-    def _solve_kept(self, stride: int = 1) -> None:
-        """Solve the stored graphs: all of them loosely, then those still at stake.
-
-        With a stride, every so-manyth first: what they reach spares the others.
-        """
-        n_kept = self.levels.n_kept
-        rest = [i for i in self._at_stake() if i < n_kept]
-        rest.sort(key=lambda i: (i % stride > 0, i))
-        while rest := [i for i in rest if self.bound[i] >= _just(self.best)]:
-            batch, rest = rest[:BATCH], rest[BATCH:]
-            self._take(self._kept(batch, self.best, LOOSE))
-            report("candidates", len(self.bound) - len(rest), len(self.bound))
-        while batch := [i for i in self._at_stake() if i < n_kept]:
-            batch = sorted(batch, key=lambda i: (-self.bound[i], i))[:BATCH]
-            self._take(self._kept(batch, self.best, RTOL))
-            self.waiting -= set(batch)
-
-    def _take(self, found: dict[int, Solution]) -> None:
-        for i, solution in found.items():
-            self.bound[i] = min(self.bound[i], solution.high)
-            self.best = max(self.best, solution.low)
-
-    def _pagerank(self, graphs: list[int]) -> None:
-        """Solve PageRank on graphs, whatever they may be worth."""
-        kept = [i for i in graphs if i < self.levels.n_kept]
-        for at in range(0, len(kept), BATCH):
-            self._kept(kept[at : at + BATCH], -np.inf, RTOL)
-            report("PageRank", min(at + BATCH, len(kept)), len(kept))
-        self._streamed([i for i in graphs if i >= self.levels.n_kept], -np.inf)
-
-    def _kept(self, graphs: list[int], best: float, rtol: float) -> dict[int, Solution]:
-        """Solve stored graphs unless their RQH is provably below the best."""
-        kept = self.levels.kept
-        assert kept is not None
-
-        def solve(i: int) -> Solution:
-            status, low, high, scores = kept.pagerank(
-                i, self.settings.damping, _just(best), rtol
-            )
-            return Solution(None if status == DISCARDED else scores, low, high)
-
-        answers = self.levels.engine.runner.map(solve, graphs)
-        found = dict(zip(graphs, answers, strict=True))
-        if rtol == RTOL:
-            self.solved.update({i: s for i, s in found.items() if s.scores is not None})
-        return found
-
-    def _streamed(
-        self, graphs: list[int], best: float, rough: bool = False
-    ) -> dict[int, Solution]:
-        """Solve streamed graphs, several in one pass, unless provably below the best.
-
-        Rough products discard graphs, or find bounds; they do not solve them.
-        """
-        found: dict[int, Solution] = {}
-        for at in range(0, len(graphs), STREAM_BATCH):
-            batch = graphs[at : at + STREAM_BATCH]
-            damping = self.settings.damping
-            answers = solve_together(self.levels, batch, damping, best, RTOL, rough)
-            found.update(answers)
-            best = max(best, *(s.low for s in answers.values())) if best >= 0 else best
-        if not rough:
-            self.solved.update({i: s for i, s in found.items() if s.scores is not None})
-        return found
 
     def _network(self, winner: int | None) -> tuple[Any, bool]:
         levels, most = self.levels, self.settings.max_edges
@@ -424,11 +302,6 @@ class _Search:
         if self.settings.keep_all:
             rows = [self._scores(int(i)) for i in self.stands_for]
             outcome.all_scores = np.array(rows)
-
-
-def _just(best: float) -> float:
-    """Return the quality from which on a candidate counts as equal to the best."""
-    return best * (1.0 - EQUAL)
 
 
 def _rating(rate: Callable[[NDArray[np.float64]], float], scores: Any) -> float:
