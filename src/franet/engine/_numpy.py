@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from franet.engine import kernels
-from franet.engine.graphs import EdgeSink
-from franet.engine.measure import ZERO, Extrema, Measure, Tally
+from franet.engine.graphs import EdgeSink, Heaps
+from franet.engine.measure import ZERO, Extrema, Measure, NearTable, Tally
 from franet.engine.memory import Store
 from franet.engine.pairs import Harvest, Pairs
 from franet.engine.tiles import PairSource, Tile, TileGrid, TileRunner
@@ -59,16 +59,20 @@ class TileEngine:
                 above[at] = kernels.smallest_above(*pairs, noise)
 
         self.runner.run(self.grid.rounds(), visit, "extremes")
+        # Copies of features: their tiles need not be looked at twice.
+        copies = source.scale is not None and low.min() <= noise
         if source.error:
-            self._sharpen(low, high)
-        least, most = float(low.min()), float(high.max())
+            self._sharpen(None if copies else low, high)
+        most, next_low = float(high.max()), np.inf
+        if copies:
+            least, next_low = self._next_to_copies(low, above, noise)
+        else:
+            least = float(low.min())
         scale = max(abs(least), abs(most)) if source.scale is None else source.scale
         zero = ZERO * scale
         if source.has_zero and least <= zero:
             least = 0.0
-        if least == 0.0 and source.scale is not None:
-            next_low = self._next_to_copies(low, above, noise, zero)
-        else:
+        if not copies or least > 0.0:
             next_low = self._smallest_above(low, least + zero)
         next_zero = least if least > 0.0 else next_low
         tally = Tally(counts.sum(axis=0))
@@ -79,54 +83,53 @@ class TileEngine:
             return kernels.extrema(D, *tile.shape, tile.is_diagonal)
         return float(D.min()), float(D.max())
 
-    def _sharpen(self, low: NDArray[np.float64], high: NDArray[np.float64]) -> None:
-        """Recompute in float64 the pairs that can be an extreme."""
-        ε = 2 * self.source.error
-        least, most = low.min() + ε, high.max() - ε
+    def _sharpen(
+        self, low: NDArray[np.float64] | None, high: NDArray[np.float64]
+    ) -> None:
+        """Recompute in float64 the pairs that can be an extreme, in place."""
+        self._sharpen_end(high, -1.0)
+        if low is not None:
+            self._sharpen_end(low, 1.0)
+
+    def _sharpen_end(self, values: NDArray[np.float64], sign: float) -> None:
+        limit = float((sign * values).min()) + 2 * self.source.error
 
         def visit(tile: Tile) -> None:
             at = tile.i, tile.j
-            D = self.source.tile(*at)
-            pairs = *tile.shape, tile.is_diagonal
-            for values, sign in ((low, 1.0), (high, -1.0)):
-                limit = least if sign > 0 else -most
-                j, k, d = kernels.collect(sign * D, *pairs, limit)
-                if len(j):
-                    exact = self.source.refine(*at, j, k, sign * d)
-                    values[at] = sign * (sign * exact).min()
+            D = sign * self.source.tile(*at)
+            j, k, d = kernels.collect(D, *tile.shape, tile.is_diagonal, limit)
+            exact = self.source.refine(*at, j, k, sign * d)
+            values[at] = sign * (sign * exact).min()
 
-        self.runner.run(
-            self._chosen((low <= least) | (high >= most)), visit, "extremes, exactly"
-        )
+        near = self._chosen(sign * values <= limit)
+        self.runner.run(near, visit, "extremes, exactly")
 
     def _next_to_copies(
-        self,
-        low: NDArray[np.float64],
-        above: NDArray[np.float64],
-        noise: float,
-        zero: float,
-    ) -> float:
-        """Return the smallest dissimilarity above `zero` where some are zero.
+        self, low: NDArray[np.float64], above: NDArray[np.float64], noise: float
+    ) -> tuple[float, float]:
+        """Return the smallest dissimilarity, and the smallest that is not zero.
 
         `above` holds what each tile has above the noise. Only pairs in the noise,
         and those that compete with the smallest above it, are computed again.
         """
         best = float(above.min())
         if not self.source.error:
-            return best
+            return float(low.min()), best
+        zero = ZERO * (self.source.scale or 0.0)
         limit = max(noise, best + 2 * self.source.error) if best < np.inf else noise
-        answers = np.full(low.shape, np.inf)
+        answers = np.full((2, *low.shape), np.inf)
 
         def visit(tile: Tile) -> None:
             at = tile.i, tile.j
             D = self.source.tile(*at)
             j, k, d = kernels.collect(D, *tile.shape, tile.is_diagonal, limit)
             d = self.source.refine(*at, j, k, d)
-            answers[at] = d.min(where=d > zero, initial=np.inf)
+            answers[0, *at] = d.min(initial=np.inf)
+            answers[1, *at] = d.min(where=d > zero, initial=np.inf)
 
         near = (low <= limit) | (above <= limit)
         self.runner.run(self._chosen(near), visit, "smallest gap")
-        return float(answers.min())
+        return float(answers[0].min()), float(answers[1].min())
 
     def _smallest_above(self, low: NDArray[np.float64], floor: float) -> float:
         """Return the smallest dissimilarity above `floor`, in float64.
@@ -257,6 +260,8 @@ class TileEngine:
         if n_kept:
             sink = EdgeSink(edges[:n_kept], measure, capacity, self.store)
         near: dict[tuple[int, int], Pairs] = {}
+        rough = source.error > 0.0 and len(dense) > 0
+        close = NearTable(dense, source.error) if rough else None
         pairs_of_block = np.zeros((self.grid.n_blocks, len(dense)), np.int64)
         count = np.zeros((len(sampled), self.n), np.int32)
         weight = np.zeros((len(sampled), self.n))
@@ -270,18 +275,10 @@ class TileEngine:
             if not len(dense):
                 return
             kernels.count_pairs(*pairs, dense, counts=pairs_of_block[tile.i])
-            if source.error:
-                found = kernels.collect_near(*pairs, dense, source.error)
+            if close is not None:
+                found = kernels.collect_near(*pairs, *close.arguments)
                 near[at] = self._exactly(tile, *found)
-            kernels.degrees(
-                *pairs,
-                tile.rows.start,
-                tile.cols.start,
-                edges[sampled],
-                *measure.arguments,
-                count=count,
-                weight=weight,
-            )
+            self._add_degrees(tile, D, edges[sampled], measure, count, weight)
 
         self.runner.run(self.grid.rounds(), visit, "edges")
         if not measure.weighted:
@@ -290,11 +287,49 @@ class TileEngine:
         n_pairs = pairs_of_block.sum(axis=0)
         if kept is not None:
             n_pairs = np.concatenate([kept.n_edges() // 2, n_pairs])
-        harvest = Harvest(
-            kept, n_pairs, count.astype(np.int64), weight, Pairs.joined(near)
-        )
+        harvest = Harvest(kept, n_pairs, count, weight, Pairs.joined(near))
         harvest.correct(edges, sampled, measure)
         return harvest
+
+    def degrees(
+        self, edges: NDArray[np.float64], measure: Measure
+    ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """Return number and weight of each feature's edges in some graphs.
+
+        As the tiles have them: where these are rough, so is the answer.
+        """
+        count = np.zeros((len(edges), self.n), np.int32)
+        weight = np.zeros((len(edges), self.n))
+
+        def visit(tile: Tile) -> None:
+            D = self.source.tile(tile.i, tile.j)
+            self._add_degrees(tile, D, edges, measure, count, weight)
+
+        self.runner.run(self.grid.rounds(), visit, "degrees")
+        if not measure.weighted:
+            weight[:] = count
+        return count, weight
+
+    def _add_degrees(
+        self,
+        tile: Tile,
+        D: NDArray[Any],
+        edges: NDArray[np.float64],
+        measure: Measure,
+        count: NDArray[np.int32],
+        weight: NDArray[np.float64],
+    ) -> None:
+        kernels.degrees(
+            D,
+            *tile.shape,
+            tile.is_diagonal,
+            tile.rows.start,
+            tile.cols.start,
+            edges,
+            *measure.arguments,
+            count=count,
+            weight=weight,
+        )
 
     def _keep(self, sink: EdgeSink, tile: Tile, D: NDArray[Any], limit: float) -> None:
         """Put the pairs of a tile with ``d <= limit`` into the sink."""
@@ -349,9 +384,7 @@ class TileEngine:
         For each feature those `per_feature` with the smallest dissimilarity, ties by
         the position of the other feature; a pair is named once.
         """
-        size = np.zeros(self.n, np.int64)
-        values = np.empty((self.n, per_feature))
-        features = np.empty((self.n, per_feature), np.int32)
+        heaps = Heaps(self.n, per_feature)
 
         def visit(tile: Tile) -> None:
             kernels.strongest(
@@ -361,17 +394,9 @@ class TileEngine:
                 tile.rows.start,
                 tile.cols.start,
                 limit,
-                size=size,
-                values=values,
-                features=features,
+                **heaps.arguments,
             )
 
         self.runner.run(self.grid.rounds(), visit, "strongest edges")
-        kept = np.arange(per_feature) < size[:, None]
-        j = np.repeat(np.arange(self.n), size)
-        k = features[kept].astype(np.int64)
-        d = values[kept]
-        pair = np.minimum(j, k) * self.n + np.maximum(j, k)
-        pair, at = np.unique(pair, return_index=True)
-        first, second = (pair // self.n).astype(np.int32), pair % self.n
-        return Pairs(first, second.astype(np.int32), d[at], d[at])
+        j, k, d = heaps.edges()
+        return Pairs(j, k, d, d)

@@ -12,13 +12,17 @@ from __future__ import annotations
 import numpy as np
 
 from franet.engine._jit import kernel
+from franet.engine.kernels import offer
 
 __all__ = [
     "add_degrees",
+    "count_rows",
     "degree_bound",
+    "fill_rows",
     "pagerank",
     "product",
     "rqh_interval",
+    "strongest",
 ]
 
 SOLVED = 0
@@ -50,6 +54,41 @@ def product(row, col, start, end, index, weight, x, y):
             k = k0 + (index[p] & 0xFFFF)
             y[j] += weight[p] * x[k]
             y[k] += weight[p] * x[j]
+
+
+@kernel
+def strongest(row, col, start, end, index, weight, *, size, values, features):
+    """Offer each edge to the heaps of both its features."""
+    for t in range(row.size):
+        for p in range(start[t], end[t]):
+            j = row[t] + (index[p] >> 16)
+            k = col[t] + (index[p] & 0xFFFF)
+            size[j] = offer(-weight[p], k, size[j], values[j], features[j])
+            size[k] = offer(-weight[p], j, size[k], values[k], features[k])
+
+
+@kernel
+def fill_rows(row, col, start, end, index, weight, *, cursor, columns, weights):
+    """Write each edge to the rows of both its features."""
+    for t in range(row.size):
+        for p in range(start[t], end[t]):
+            j = row[t] + (index[p] >> 16)
+            k = col[t] + (index[p] & 0xFFFF)
+            columns[cursor[j]] = k
+            weights[cursor[j]] = weight[p]
+            cursor[j] += 1
+            columns[cursor[k]] = j
+            weights[cursor[k]] = weight[p]
+            cursor[k] += 1
+
+
+@kernel
+def count_rows(row, col, start, end, index, *, counts):
+    """Count the edges of each feature."""
+    for t in range(row.size):
+        for p in range(start[t], end[t]):
+            counts[row[t] + (index[p] >> 16)] += 1
+            counts[col[t] + (index[p] & 0xFFFF)] += 1
 
 
 @kernel

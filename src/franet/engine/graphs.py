@@ -14,7 +14,7 @@ from franet.engine.measure import BinTable, Measure
 from franet.engine.memory import Store
 from franet.engine.tiles import Tile
 
-__all__ = ["EdgeSink", "KeptGraphs", "adjacency"]
+__all__ = ["EdgeSink", "Heaps", "KeptGraphs", "adjacency"]
 
 
 def adjacency(j: Any, k: Any, weights: Any, n: int) -> sparse.csr_array:
@@ -173,9 +173,47 @@ class KeptGraphs:
 
     def matrix(self, i: int) -> sparse.csr_array:
         """Return graph `i` as a sparse matrix, columns sorted."""
-        size = self._ends[i] - self._start
-        before = np.cumsum(size) - size
-        at = np.repeat(self._start - before, size) + np.arange(size.sum())
-        j = np.repeat(self._row, size) + (self._index[at] >> 16)
-        k = np.repeat(self._col, size) + (self._index[at] & 0xFFFF)
-        return adjacency(j, k, self._weight[at], self.n)
+        counts = np.zeros(self.n + 1, np.int64)
+        *tiles, weight = self._graph(i)
+        graph_kernels.count_rows(*tiles, counts=counts[1:])
+        indptr = np.cumsum(counts)
+        columns, weights = np.empty(indptr[-1], np.int32), np.empty(indptr[-1])
+        graph_kernels.fill_rows(
+            *tiles, weight, cursor=indptr[:-1].copy(), columns=columns, weights=weights
+        )
+        matrix = sparse.csr_array((weights, columns, indptr), (self.n, self.n))
+        matrix.sort_indices()
+        return matrix
+
+    def strongest(self, i: int, per_feature: int) -> sparse.csr_array:
+        """Return the edges of graph `i` that are strongest for one of their ends.
+
+        For each feature so many, ties by the position of the other feature.
+        """
+        heaps = Heaps(self.n, per_feature)
+        graph_kernels.strongest(*self._graph(i), **heaps.arguments)
+        j, k, negative = heaps.edges()
+        return adjacency(j, k, -negative, self.n)
+
+
+class Heaps:
+    """For each feature its strongest edges, by the smallest values."""
+
+    def __init__(self, n: int, per_feature: int) -> None:
+        self._n = n
+        self.arguments: dict[str, NDArray[Any]] = {
+            "size": np.zeros(n, np.int64),
+            "values": np.empty((n, per_feature)),
+            "features": np.empty((n, per_feature), np.int32),
+        }
+
+    def edges(self) -> tuple[NDArray[np.int32], NDArray[np.int32], Any]:
+        """Return both ends and the value of each edge, every edge once."""
+        size, values, features = self.arguments.values()
+        kept = np.arange(values.shape[1]) < size[:, None]
+        j = np.repeat(np.arange(self._n), size)
+        k = features[kept].astype(np.int64)
+        pair = np.minimum(j, k) * self._n + np.maximum(j, k)
+        pair, at = np.unique(pair, return_index=True)
+        first, second = pair // self._n, pair % self._n
+        return first.astype(np.int32), second.astype(np.int32), values[kept][at]

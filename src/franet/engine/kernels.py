@@ -19,6 +19,7 @@ __all__ = [
     "degrees",
     "extrema",
     "masked_product",
+    "offer",
     "pack",
     "smallest_above",
     "strongest",
@@ -211,31 +212,34 @@ def count_pairs(D, a, b, up, τ, *, counts):
 
 
 @kernel
-def collect_near(D, a, b, up, τ, ε):
-    """Return the positions and values of the pairs within `ε` of any ``τ``."""
-    sizes = np.zeros(a + 1, np.int64)
+def collect_near(D, a, b, up, τ, ε, flags, lo, per_unit):
+    """Return the positions and values of the pairs within `ε` of any ``τ``.
+
+    `flags` says for equal cells of values whether a ``τ`` may be so near: few are,
+    and only their pairs are looked at closely.
+    """
+    size = 0
+    js = np.empty(64, np.int32)
+    ks = np.empty(64, np.int32)
+    ds = np.empty(64)
+    last = flags.size - 1
     for j in range(a):
-        size = 0
-        for i in range(τ.size):
-            for k in range(j + 1 if up else 0, b):
-                size += abs(D[j, k] - τ[i]) <= ε
-        sizes[j + 1] = sizes[j] + size
-    js = np.empty(sizes[a], np.int32)
-    ks = np.empty(sizes[a], np.int32)
-    ds = np.empty(sizes[a], np.float64)
-    used = 0
-    for j in range(a):
-        if sizes[j] == sizes[j + 1]:
-            continue
         for k in range(j + 1 if up else 0, b):
-            for i in range(τ.size):
-                if abs(D[j, k] - τ[i]) <= ε:
-                    js[used] = j
-                    ks[used] = k
-                    ds[used] = D[j, k]
-                    used += 1
-                    break
-    return js[:used], ks[:used], ds[:used]
+            cell = np.int64((D[j, k] - lo) * per_unit)
+            if not flags[max(0, min(cell, last))]:
+                continue
+            d = np.float64(D[j, k])
+            i = np.searchsorted(τ, d)
+            if (i < τ.size and τ[i] - d <= ε) or (i > 0 and d - τ[i - 1] <= ε):
+                if size == js.size:
+                    js = np.append(js, np.empty_like(js))
+                    ks = np.append(ks, np.empty_like(ks))
+                    ds = np.append(ds, np.empty_like(ds))
+                js[size] = j
+                ks[size] = k
+                ds[size] = d
+                size += 1
+    return js[:size], ks[:size], ds[:size]
 
 
 @reduction
@@ -266,9 +270,12 @@ def masked_product(
 
 
 @kernel
-def _offer(d, k, size, values, features):
-    # A binary heap with the weakest of the strongest edges (largest d, then largest
-    # feature) at its root; returns the new size.
+def offer(d, k, size, values, features):
+    """Offer an edge to the heap of a feature's strongest ones; return its new size.
+
+    A binary heap with the weakest of them (largest d, then largest feature) at its
+    root.
+    """
     limit = values.size
     if size < limit:
         p = size
@@ -315,5 +322,5 @@ def strongest(D, a, b, up, j0, k0, limit, *, size, values, features):
             d = np.float64(D[j, k])
             if d <= limit:
                 p, q = j0 + j, k0 + k
-                size[p] = _offer(d, q, size[p], values[p], features[p])
-                size[q] = _offer(d, p, size[q], values[q], features[q])
+                size[p] = offer(d, q, size[p], values[p], features[p])
+                size[q] = offer(d, p, size[q], values[q], features[q])

@@ -106,10 +106,11 @@ class Levels:
         wanted = [i for i in graphs if i >= self.n_kept and i not in self._degrees]
         for at in range(0, len(wanted), SAMPLED):
             part = wanted[at : at + SAMPLED]
-            rows = np.arange(len(part))
-            found = self.engine.harvest(self.edges[part], 0, rows, self.measure)
-            for row, i in enumerate(part):
-                self._degrees[i] = found.count[row], found.weight[row]
+            counts, weights = self.engine.degrees(self.edges[part], self.measure)
+            for i, count, weight in zip(part, counts, weights, strict=True):
+                limit = float(self.edges[i])
+                self._harvest.correct_degrees(count, weight, limit, self.measure)
+                self._degrees[i] = count, weight
 
     def degrees(self, i: int) -> NDArray[np.float64]:
         """Return the weighted degrees of graph `i`."""
@@ -189,8 +190,10 @@ class Levels:
 
     def strongest(self, i: int, most: int) -> Any:
         """Return about `most` edges of graph `i`: the strongest of each feature."""
-        limit = float(self.edges[i])
-        pairs = self.engine.strongest_pairs(limit, max(1, most // self.n))
+        per_feature = max(1, most // self.n)
+        if self.kept is not None and i < self.n_kept:
+            return self.kept.strongest(i, per_feature)
+        pairs = self.engine.strongest_pairs(float(self.edges[i]), per_feature)
         return adjacency(pairs.j, pairs.k, self.measure.weights(pairs.d), self.n)
 
 

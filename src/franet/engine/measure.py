@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["SLACK", "ZERO", "BinTable", "Extrema", "Measure", "Tally"]
+__all__ = ["SLACK", "ZERO", "BinTable", "Extrema", "Measure", "NearTable", "Tally"]
 
 # d below this share of the scale is rounding (the smallest genuine value seen in real
 # data is 8e-7); an edge may miss its threshold by this much.
@@ -114,3 +114,21 @@ class BinTable:
         # One step back, so that rounding in a cell's limits cannot skip a graph.
         cells = np.maximum(np.searchsorted(edges, starts) - 1, 0)
         self.arguments = (edges, cells.astype(np.int64), lo, per_unit)
+
+
+class NearTable:
+    """Says which values may lie within some error of a limit, by equal cells."""
+
+    def __init__(
+        self, edges: NDArray[np.float64], error: float, n_cells: int = 1 << 16
+    ) -> None:
+        lo, hi = float(edges[0]) - error, float(edges[-1]) + error
+        width = max((hi - lo) / n_cells, 1e-30)
+        # A cell more on both sides, for rounding, and for what lies outside.
+        first = np.floor((edges - error - lo) / width).astype(np.int64) - 1
+        last = np.floor((edges + error - lo) / width).astype(np.int64) + 1
+        flags = np.zeros(n_cells, np.bool_)
+        for a, b in zip(first, last, strict=True):
+            flags[max(a, 0) : b + 1] = True
+        flags[0] = flags[-1] = True
+        self.arguments = (edges, error, flags, lo, 1.0 / width)

@@ -56,7 +56,7 @@ class Harvest:
 
     kept: KeptGraphs | None
     n_pairs: NDArray[np.int64]
-    count: NDArray[np.int64]
+    count: NDArray[np.int32]
     weight: NDArray[np.float64]
     near: Pairs
 
@@ -81,12 +81,21 @@ class Harvest:
     ) -> None:
         """Decide the pairs near a limit by their exact values."""
         near = self.near
-        unweighted = replace(measure, weighted=False)
         for i, limit in enumerate(edges):
             sign = (near.d <= limit).astype(np.int8) - (near.rough <= limit)
             self.n_pairs[i] += int(sign.sum())
         for row, i in enumerate(sampled):
             limit = float(edges[i])
-            self.weight[row] += self.correction(limit, measure).sum(axis=0)
-            counts = self.correction(limit, unweighted).sum(axis=0)
-            self.count[row] += np.rint(counts).astype(np.int64)
+            self.correct_degrees(self.count[row], self.weight[row], limit, measure)
+
+    def correct_degrees(
+        self,
+        count: NDArray[np.int32],
+        weight: NDArray[np.float64],
+        limit: float,
+        measure: Measure,
+    ) -> None:
+        """Decide the pairs near a limit in the degrees of its graph, in place."""
+        weight += self.correction(limit, measure).sum(axis=0)
+        counts = self.correction(limit, replace(measure, weighted=False)).sum(axis=0)
+        count += np.rint(counts).astype(np.int32)
