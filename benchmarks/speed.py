@@ -3,7 +3,8 @@
 ``python benchmarks/speed.py`` measures everything that fits into an hour;
 ``--quick`` leaves out what takes more than a minute; ``--only NAME`` (several times)
 measures some parts: ratio, dense, sets, cold, frane, peers. The table is printed, and
-written with a plot to ``benchmarks/results/``.
+written with a plot to ``benchmarks/results/``; rows of parts that were not measured
+stay as they are there. Every ratio comes from one process, floor and fit in turn.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ sys.path.insert(0, str(HERE.parent / "tests"))
 
 COLUMNS = [
     "part", "what", "m", "n", "seconds", "floor", "ratio", "memory_mb", "density",
-    "note",
+    "note", "commit",
 ]  # fmt: skip
 
 
@@ -52,6 +53,7 @@ class Bench:
         """Keep a row of results, and show it."""
         m, n = X.shape
         row = {"part": part, "what": what, "m": m, "n": n, **values}
+        row["commit"] = _commit()
         self.rows.append(row)
         shown = {k: round(v, 4) if isinstance(v, float) else v for k, v in row.items()}
         print("  ".join(f"{k}={v}" for k, v in shown.items()), flush=True)
@@ -70,6 +72,13 @@ class Bench:
             density=found["density"],
             note=_agreement(X, found),
         )
+
+
+def _commit() -> str:
+    """Return the commit that is measured, with a + if files have changed since."""
+    command = ["git", "-C", str(HERE), "describe", "--always", "--dirty=+"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    return done.stdout.strip()
 
 
 def run(command: list[str], **env: str) -> dict[str, Any]:
@@ -212,6 +221,23 @@ def growth(rows: list[dict[str, Any]]) -> str:
     return f"time grows as n^{np.polyfit(n, t, 1)[0]:.2f} from 5,000 features on"
 
 
+def with_earlier(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows with those of earlier runs for the parts not measured now."""
+    path = RESULTS / "speed.csv"
+    new = {row["part"] for row in rows}
+    old: list[dict[str, Any]] = []
+    if path.exists():
+        with path.open(newline="") as file:
+            old = [row for row in csv.DictReader(file) if row["part"] not in new]
+    for row in old:
+        for name in ("m", "n"):
+            row[name] = int(row[name])
+        for name in ("seconds", "floor", "ratio", "memory_mb", "density"):
+            row[name] = float(row[name]) if row.get(name) else ""
+    order = list(PARTS)
+    return sorted(old + rows, key=lambda row: order.index(row["part"]))
+
+
 def write(rows: list[dict[str, Any]]) -> None:
     RESULTS.mkdir(exist_ok=True)
     with (RESULTS / "speed.csv").open("w", newline="") as file:
@@ -277,7 +303,7 @@ def main() -> None:
         for name, part in PARTS.items():
             if arguments.only is None or name in arguments.only:
                 part(bench)
-        write(bench.rows)
+        write(with_earlier(bench.rows))
 
 
 if __name__ == "__main__":
