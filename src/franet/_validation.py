@@ -45,7 +45,12 @@ def check_table(estimator: Any, X: Any, *, allow_missing: bool = False) -> Any:
         # Sorting and adding up is done in place: not in the caller's arrays.
         table = table.copy()
         table.sum_duplicates()
-    _check_finite(table, getattr(estimator, "feature_names_in_", None), allow_missing)
+    _check_finite(
+        table,
+        getattr(estimator, "feature_names_in_", None),
+        allow_missing,
+        hasattr(estimator, "missing"),
+    )
     return table
 
 
@@ -129,7 +134,7 @@ def _column(j: int, names: Any) -> str:
     return f"Column {j}" if names is None else f"Column {names[j]!r} ({j})"
 
 
-def _check_finite(X: Any, names: Any, allow_missing: bool) -> None:
+def _check_finite(X: Any, names: Any, allow_missing: bool, choice: bool) -> None:
     values = X.data if sparse.issparse(X) else X
     # The sum is not finite as soon as one value is not: one pass, no mask.
     with np.errstate(over="ignore", invalid="ignore"):
@@ -141,11 +146,9 @@ def _check_finite(X: Any, names: Any, allow_missing: bool) -> None:
         return
     row, j = _first_bad(X, bad)
     value = "NaN" if np.isnan(X[row, j]) else "infinity (inf)"
-    remedy = (
-        "Fill or drop it, or set missing='pairwise'."
-        if value == "NaN"
-        else "Clip or drop it."
-    )
+    remedy = "Fill or drop it" if value == "NaN" else "Clip or drop it"
+    # Only some rankers have the choice.
+    remedy += ", or set missing='pairwise'." if choice and value == "NaN" else "."
     raise DataError(f"{_column(j, names)} holds {value} in row {row}. {remedy}")
 
 

@@ -96,9 +96,9 @@ def test_json_is_the_only_thing_on_stdout(data, tmp_path):
     ranker = fitted()
     order = np.argsort(ranker.ranking_)
     assert set(summary) == {
-        "format", "version", "features", "n_features", "n_examples", "threshold",
-        "quality", "n_edges", "n_isolated", "n_constant", "warnings", "parameters",
-        "seconds",
+        "format", "version", "ranker", "features", "n_features", "n_examples",
+        "threshold", "quality", "n_edges", "n_isolated", "n_constant", "warnings",
+        "parameters", "seconds",
     }  # fmt: skip
     assert (summary["format"], summary["version"]) == ("franet-ranking", 1)
     assert [row["index"] for row in summary["features"]] == order[:4].tolist()
@@ -288,7 +288,7 @@ def test_truncated_networks_are_told(data, monkeypatch):
             self.max_edges = 1
             return super().fit(X, y)
 
-    monkeypatch.setattr("franet.FRANe", Small, raising=False)
+    monkeypatch.setattr("franet._frane.FRANe", Small)
     result = run("rank", data)
     assert "edges; only the strongest of each feature" in result.stderr
 
@@ -360,7 +360,7 @@ def test_parameters_refused_by_the_estimator_are_usage(data, monkeypatch):
             self.damping = 7.0
             return super().fit(X, y)
 
-    monkeypatch.setattr("franet.FRANe", Strict, raising=False)
+    monkeypatch.setattr("franet._frane.FRANe", Strict)
     assert "'damping' parameter" in fails("rank", data, code=2)
 
 

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from franet._progress import Listener, listening
+from franet.cli._rankers import redundant_among
 from franet.cli._report import Reporter
 from franet.cli._words import as_options, name_column
 from franet.exceptions import DataError, UsageError
@@ -24,6 +25,7 @@ def rank_table(
     names: Sequence[str] | None,
     parameters: Mapping[str, Any],
     *,
+    ranker: str = "frane",
     top: int | None = None,
     listener: Listener | None = None,
     report: Reporter | None = None,
@@ -38,6 +40,8 @@ def rank_table(
         The names of its features.
     parameters : mapping
         The parameters of the estimator, without the number of features.
+    ranker : str, default="frane"
+        The name of the ranker.
     top : int, optional
         How many features to show and select; 16, or all if there are fewer.
     listener : callable, optional
@@ -62,24 +66,22 @@ def rank_table(
     top = min(_DEFAULT_TOP, n) if top is None else top
     parameters = {"n_features_to_select": top, **parameters}
     start = time.perf_counter()
-    ranker, messages = _fit(X, names, parameters, listener)
+    fitted, messages = _fit(ranker, X, names, parameters, listener)
     seconds = time.perf_counter() - start
-    order = np.argsort(ranker.ranking_, kind="stable")
+    order = np.argsort(fitted.ranking_, kind="stable")
     labels = [f"x{j}" for j in range(n)] if names is None else list(names)
     if report is not None:
-        report(ranker, X, labels, seconds)
+        report(fitted, X, labels, seconds)
     given = parameters.get("similarity") == "precomputed"
+    facts = _network_facts(fitted) if ranker == "frane" else _plain_facts(X)
     summary = {
         "format": "franet-ranking",
         "version": 1,
-        "features": _features(ranker, order[:top], labels),
+        "ranker": ranker,
+        "features": _features(fitted, X, order[:top], labels),
         "n_features": n,
         "n_examples": None if given else X.shape[0],
-        "threshold": _number(ranker.threshold_),
-        "quality": _winning_quality(ranker),
-        "n_edges": int(ranker.network_.n_edges),
-        "n_isolated": int(ranker.n_isolated_),
-        "n_constant": int(np.sum(ranker.constant_)),
+        **facts,
         "warnings": messages,
         "parameters": parameters,
         "seconds": round(seconds, 6),
@@ -88,7 +90,7 @@ def rank_table(
         "rank": np.arange(1, n + 1),
         "feature": [labels[j] for j in order],
         "index": order,
-        "score": ranker.scores_[order],
+        "score": fitted.scores_[order],
         "selected": np.arange(n) < top,
     }
     return summary, columns
@@ -114,24 +116,25 @@ def _in_words_of_the_shell(names: Sequence[str] | None) -> Iterator[None]:
 
 
 def _fit(
+    name: str,
     X: Any,
     names: Sequence[str] | None,
     parameters: Mapping[str, Any],
     listener: Listener | None,
 ) -> tuple[Any, list[str]]:
     """Return the fitted ranker and what it warned of."""
-    from franet import FRANe
+    from franet.rankers import get
 
     with warnings.catch_warnings(record=True) as caught, listening(listener):
         warnings.simplefilter("always")
         with _in_words_of_the_shell(names):
-            ranker = FRANe(**parameters).fit(X)
+            ranker = get(name)(**parameters).fit(X)
     messages = [
         as_options(str(warning.message))
         for warning in caught
         if issubclass(warning.category, UserWarning | RuntimeWarning)
     ]
-    if ranker.network_.truncated_:
+    if name == "frane" and ranker.network_.truncated_:
         messages.append(
             f"The network has {ranker.network_.n_edges} edges; only the strongest of "
             "each feature are kept to find redundant features."
@@ -139,8 +142,13 @@ def _fit(
     return ranker, list(dict.fromkeys(messages))
 
 
-def _features(ranker: Any, order: Any, labels: list[str]) -> list[dict[str, Any]]:
-    partner, weight = ranker.network_.redundant_with()
+def _features(
+    ranker: Any, X: Any, order: Any, labels: list[str]
+) -> list[dict[str, Any]]:
+    if hasattr(ranker, "network_"):
+        partner, weight = ranker.network_.redundant_with()
+    else:
+        partner, weight = redundant_among(X, order)
     return [
         {
             "rank": rank,
@@ -152,6 +160,24 @@ def _features(ranker: Any, order: Any, labels: list[str]) -> list[dict[str, Any]
         }
         for rank, j in enumerate(order, start=1)
     ]
+
+
+def _network_facts(ranker: Any) -> dict[str, Any]:
+    return {
+        "threshold": _number(ranker.threshold_),
+        "quality": _winning_quality(ranker),
+        "n_edges": int(ranker.network_.n_edges),
+        "n_isolated": int(ranker.n_isolated_),
+        "n_constant": int(ranker.constant_.sum()),
+    }
+
+
+def _plain_facts(X: Any) -> dict[str, Any]:
+    """Return what is to know of any ranking; a table that was ranked holds no NaN."""
+    lo, hi = (getattr(X, end)(axis=0) for end in ("min", "max"))
+    if hasattr(lo, "toarray"):
+        lo, hi = lo.toarray(), hi.toarray()
+    return {"n_constant": int((lo == hi).sum())}
 
 
 def _winning_quality(ranker: Any) -> float | None:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from franet.io._registry import FORMATS
+from franet.rankers import RANKERS
 
 __all__ = ["ranking_options", "reading_options"]
 
@@ -100,6 +101,14 @@ reading_options = _together(
 )
 
 ranking_options = _together(
+    click.option(
+        "--ranker",
+        type=click.Choice(sorted(RANKERS)),
+        default="frane",
+        show_default=True,
+        help="What ranks. Of the options below, others than frane know --seed and "
+        "--n-jobs at the most.",
+    ),
     _choice("--similarity", SIMILARITIES, "How alike two features are."),
     click.option(
         "--p",
@@ -141,7 +150,7 @@ ranking_options = _together(
     click.option(
         "--seed",
         type=click.IntRange(0, 2**32 - 1),
-        help="The seed of --quality random.",
+        help="The seed of --quality random, and of rankers that need one.",
     ),
     click.option(
         "--max-memory",

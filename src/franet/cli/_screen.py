@@ -139,16 +139,19 @@ def _table(summary: dict[str, Any]) -> Table:
             str(row["rank"]),
             Text(clean(row["name"])),
             f"{row['score']:.4g}",
-            Text(_partner(row, summary["parameters"])),
+            Text(_partner(row, summary)),
         )
     return table
 
 
-def _partner(row: dict[str, Any], parameters: dict[str, Any]) -> str:
+def _partner(row: dict[str, Any], summary: dict[str, Any]) -> str:
     """Return the feature that this one repeats, and how closely."""
     if row["redundant_with"] is None:
         return "—"
     name, weight = clean(row["redundant_with"]), row["similarity"]
+    if summary["ranker"] != "frane":
+        return f"{name} (r = {weight:.2f})"
+    parameters = summary["parameters"]
     if not parameters.get("weighted", True):
         return name
     if parameters.get("variant") == "reference":  # d_max − d, whatever d is
@@ -170,6 +173,8 @@ def _lines(summary: dict[str, Any]) -> list[str]:
     if summary["n_constant"]:
         size += f" ({summary['n_constant']:,} features constant, ranked last)"
     size += f", {summary['seconds']:.2f} s"
+    if summary["ranker"] != "frane":
+        return [size, f"Ranked by {summary['ranker']}."]
     if summary["threshold"] is None:
         return [size, "No threshold won: all features score the same."]
     quality = summary["parameters"].get("quality", "rqh")

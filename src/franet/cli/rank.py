@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from franet.cli._options import ranking_options, reading_options
+from franet.cli._rankers import check_ranker, parameters_of
 from franet.cli._report import check_report_file, reporter
 from franet.exceptions import UsageError
 
@@ -43,7 +44,10 @@ __all__ = ["rank"]
 @click.option("--quiet", is_flag=True, help="No table, no progress, no warnings.")
 @reading_options
 @ranking_options
+@click.pass_context
 def rank(
+    ctx: click.Context,
+    /,
     file: Path,
     top: int | None,
     output: Path | None,
@@ -52,6 +56,7 @@ def rank(
     as_json: bool,
     dry_run: bool,
     quiet: bool,
+    ranker: str,
     **options: Any,
 ) -> None:
     """Rank the features of FILE, best first, without any labels.
@@ -59,11 +64,13 @@ def rank(
     FILE is a table with examples in rows and features in columns: csv, tsv, txt,
     mtx, libsvm or arff (also gzipped), parquet, feather, npy, npz, mat or h5ad.
     """
+    check_ranker(ranker, ctx)
     if output is not None:
         _check_output(file, output, force)
     if report is not None:
         check_report_file(report, force, (file, output))
-    reading, parameters = _split(options)
+    reading, options = _split(options)
+    parameters = parameters_of(ranker, options)
 
     from franet.cli._job import plan_table, rank_table
     from franet.cli._screen import ProgressBar, show, show_plan, warn
@@ -84,6 +91,7 @@ def rank(
             table.X,
             table.names,
             parameters,
+            ranker=ranker,
             top=top,
             listener=bar,
             report=reporter(report, force, file.name, notes),
@@ -118,7 +126,7 @@ def _check_output(file: Path, output: Path, force: bool) -> None:
 
 
 def _split(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the arguments of the reader, and the parameters of the estimator."""
+    """Return the arguments of the reader, and what is left."""
     reading = {
         name: options.pop(name)
         for name in (
@@ -134,13 +142,7 @@ def _split(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     for name in ("header", "index"):
         if reading[name] is None:
             reading[name] = "auto"
-    parameters = {
-        **options,
-        "weighted": not options["unweighted"],
-        "random_state": options["seed"],
-    }
-    del parameters["unweighted"], parameters["seed"]
-    return reading, parameters
+    return reading, options
 
 
 def _left_out(names: list[str]) -> str:

@@ -14,7 +14,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -210,6 +210,11 @@ class TileRunner:
                 # On an interrupt the tiles that wait are dropped; those under way
                 # end within milliseconds.
                 pool.shutdown(wait=True, cancel_futures=True)
+
+    @staticmethod
+    def one_blas_thread() -> AbstractContextManager[None]:
+        """Return a context in which products run on one thread, as in `run`."""
+        return _single_threaded_blas.held()
 
     def map(self, function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
         """Return ``[function(item) for item in items]``, computed on the threads."""

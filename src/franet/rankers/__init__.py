@@ -1,0 +1,87 @@
+"""Every ranker of the field, under one roof: the same parameters and attributes."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from franet.exceptions import UsageError
+
+if TYPE_CHECKING:
+    from franet.rankers.agnos import AgnoS
+    from franet.rankers.column_subset import ColumnSubset
+    from franet.rankers.facility_location import FacilityLocation
+    from franet.rankers.genie3 import Genie3
+    from franet.rankers.laplacian import LaplacianScore
+    from franet.rankers.mcfs import MCFS
+    from franet.rankers.ndfs import NDFS
+    from franet.rankers.random import RandomRanking
+    from franet.rankers.spec import SPEC
+    from franet.rankers.udfs import UDFS
+    from franet.rankers.urelief import URelief
+    from franet.rankers.variance import Variance
+
+__all__ = [
+    "MCFS",
+    "NDFS",
+    "RANKERS",
+    "SPEC",
+    "UDFS",
+    "AgnoS",
+    "ColumnSubset",
+    "FacilityLocation",
+    "Genie3",
+    "LaplacianScore",
+    "RandomRanking",
+    "URelief",
+    "Variance",
+    "get",
+]
+
+# The name on the command line: module and class. Loaded on first use.
+RANKERS = {
+    "agnos": ("franet.rankers.agnos", "AgnoS"),
+    "column-subset": ("franet.rankers.column_subset", "ColumnSubset"),
+    "facility-location": ("franet.rankers.facility_location", "FacilityLocation"),
+    "frane": ("franet._frane", "FRANe"),
+    "genie3": ("franet.rankers.genie3", "Genie3"),
+    "laplacian": ("franet.rankers.laplacian", "LaplacianScore"),
+    "mcfs": ("franet.rankers.mcfs", "MCFS"),
+    "ndfs": ("franet.rankers.ndfs", "NDFS"),
+    "random": ("franet.rankers.random", "RandomRanking"),
+    "spec": ("franet.rankers.spec", "SPEC"),
+    "udfs": ("franet.rankers.udfs", "UDFS"),
+    "urelief": ("franet.rankers.urelief", "URelief"),
+    "variance": ("franet.rankers.variance", "Variance"),
+}
+_HOME = {name: module for module, name in RANKERS.values() if name != "FRANe"}
+
+
+def get(name: str) -> Any:
+    """Return the class of a ranker by its short name.
+
+    Parameters
+    ----------
+    name : str
+        One of `RANKERS`, such as ``"ndfs"``.
+
+    Returns
+    -------
+    ranker : type
+        The estimator class.
+    """
+    if name not in RANKERS:
+        known = ", ".join(sorted(RANKERS))
+        raise UsageError(f"There is no ranker {name!r}. Choose one of: {known}.")
+    module, attribute = RANKERS[name]
+    return getattr(import_module(module), attribute)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'franet.rankers' has no attribute {name!r}")
+    return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,276 @@
+"""Graphs of neighbouring examples, and what the spectral rankers share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.sparsefuncs import mean_variance_axis
+
+from franet.rankers._base import Ranker
+from franet.rankers._greedy import constant_in
+from franet.similarity._standardise import powers_of_two
+
+__all__ = [
+    "AFFINITY_CONSTRAINTS",
+    "Affinity",
+    "GraphRanker",
+    "affinity",
+    "autocorrelation",
+    "dense",
+    "neighbors",
+    "scaled",
+]
+
+# A row whose weights sum to less than this share of its number of edges has none.
+NO_WEIGHT = 1e-12
+# If more than this share of the rows has none, the affinity has collapsed.
+COLLAPSED_SHARE = 0.5
+# A weighted variance below this share of the second moment is rounding.
+NO_VARIANCE = 1e-28
+# Squares of values between the inverse of this and this are safe.
+LARGE = 1e100
+TINY = np.finfo(np.float64).tiny
+# So many values of a block of columns stay in the cache.
+BLOCK = 1 << 18
+
+AFFINITY_CONSTRAINTS: dict[str, list[Any]] = {
+    "affinity": [StrOptions({"heat", "binary", "cosine"})],
+    "width": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+}
+
+
+@dataclass(frozen=True)
+class Affinity:
+    """A weighted graph of the examples.
+
+    Attributes
+    ----------
+    weights : csr_array of shape (m, m)
+        Symmetric, without loops.
+    degrees : ndarray of shape (m,)
+        The sums of its rows.
+    width : float
+        The width of the heat kernel; NaN without one.
+    collapsed : str
+        Why the weights say nothing, and the remedy; empty if they say something.
+    """
+
+    weights: Any
+    degrees: NDArray[np.float64]
+    width: float
+    collapsed: str
+
+
+def dense(X: Any) -> NDArray[np.float64]:
+    """Return the table as a dense array of float64, maybe the table itself."""
+    values = X.toarray() if sparse.issparse(X) else X
+    return np.asarray(values, dtype=np.float64)
+
+
+def scaled(X: Any, constant: NDArray[np.bool_], standardise: bool) -> Any:
+    """Return a copy, centred if it is dense, and of unit variance if asked for.
+
+    Distances do not see the centring, but their rounding does: a common offset would
+    cancel. A sparse table stays sparse and is not centred.
+    """
+    if sparse.issparse(X):
+        X = X.astype(np.float64)
+        if not standardise:
+            return X
+        variance = mean_variance_axis(X, axis=0)[1]
+        scale = np.sqrt(np.where(constant | (variance <= 0), 1.0, variance))
+        return X @ sparse.diags_array(1 / scale)
+    centred = X - X.mean(axis=0, dtype=np.float64)
+    centred[:, constant] = 0.0
+    if standardise:
+        scale = np.sqrt(np.einsum("ij,ij->j", centred, centred) / len(centred))
+        centred /= np.where(scale > 0, scale, 1.0)
+    return centred
+
+
+def neighbors(
+    X: Any, n_neighbors: int, metric: str = "euclidean"
+) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Return distances and positions of the nearest other rows, m × k.
+
+    There are never more than m − 1 neighbours.
+    """
+    k = min(n_neighbors, X.shape[0] - 1)
+    found = NearestNeighbors(n_neighbors=k, metric=metric).fit(X)
+    distances, rows = found.kneighbors()
+    return np.asarray(distances, np.float64), np.asarray(rows, np.intp)
+
+
+def affinity(
+    X: Any, n_neighbors: int, mode: str = "heat", width: float | str = "auto"
+) -> Affinity:
+    """Connect each row with its nearest rows, in either direction, and weigh the edges.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (m, n)
+        The rows to connect.
+    n_neighbors : int
+        Number of neighbours, at most m − 1 are used.
+    mode : {"heat", "binary", "cosine"}
+        The weight of an edge: ``exp(-d² / width)``, 1, or the cosine of the angle
+        between the rows, zero if negative; then neighbours are those of largest
+        cosine.
+    width : float or "auto"
+        The width of the heat kernel. ``"auto"`` is the median of d² over all pairs of
+        neighbours that differ, so that half of the weights are at least 1/e.
+    """
+    m = X.shape[0]
+    metric = "cosine" if mode == "cosine" else "euclidean"
+    distances, near = neighbors(X, n_neighbors, metric)
+    i, j = np.repeat(np.arange(m), near.shape[1]), near.ravel()
+    # Each pair once, whichever row named the other.
+    pairs, first = np.unique(np.minimum(i, j) * m + np.maximum(i, j), return_index=True)
+    squares = distances.ravel()[first] ** 2
+    used = np.nan
+    if mode == "heat":
+        used = _auto_width(squares) if isinstance(width, str) else float(width)
+        values = np.exp(-squares / used)
+    elif mode == "cosine":
+        values = np.clip(1.0 - np.sqrt(squares), 0.0, 1.0)
+    else:
+        values = np.ones(len(pairs))
+    i, j = pairs // m, pairs % m
+    i, j = np.append(i, j), np.append(j, i)
+    weights = sparse.csr_array((np.tile(values, 2), (i, j)), shape=(m, m))
+    degrees = np.asarray(weights.sum(axis=1), np.float64)
+    edges = np.bincount(i, minlength=m)
+    lost = float(np.mean(degrees < NO_WEIGHT * edges))
+    reason = _reason(mode, used, squares, lost) if lost > COLLAPSED_SHARE else ""
+    return Affinity(weights, degrees, used, reason)
+
+
+def _auto_width(squares: NDArray[np.float64]) -> float:
+    # Rows that are copies of each other say nothing about the scale.
+    different = squares[squares > NO_WEIGHT * squares.max()]
+    return float(np.median(different)) if len(different) else 1.0
+
+
+def _reason(mode: str, width: float, squares: NDArray[np.float64], lost: float) -> str:
+    if mode == "heat":
+        return (
+            f"The affinity collapsed: the heat kernel of width {width:g} is zero for "
+            f"{lost:.0%} of the examples (median squared distance of neighbours: "
+            f"{np.median(squares):.3g}). Set width='auto'."
+        )
+    return (
+        f"The affinity collapsed: {lost:.0%} of the examples have no neighbour of "
+        "positive cosine. Set affinity='heat'."
+    )
+
+
+def autocorrelation(graph: Affinity, X: Any, *, centre: bool) -> NDArray[np.float64]:
+    """Return fᵀWf / fᵀDf of each column f, in [−1, 1]; −1 where fᵀDf is zero.
+
+    With ``centre``, f is first centred by its mean weighted by the degrees.
+    """
+    if sparse.issparse(X):
+        own, shared, sums = _sparse_moments(graph, X)
+        raw = own.copy()
+        if centre:
+            mean_square = sums**2 / max(graph.degrees.sum(), TINY)
+            own, shared = own - mean_square, shared - mean_square
+        return _ratio(shared, own, raw)
+    out = np.empty(X.shape[1])
+    width = max(1, BLOCK // X.shape[0])
+    for start in range(0, X.shape[1], width):
+        block = slice(start, start + width)
+        out[block] = _block_autocorrelation(graph, X[:, block], centre)
+    return out
+
+
+def _sparse_moments(graph: Affinity, X: Any) -> tuple[NDArray[np.float64], ...]:
+    X = X.astype(np.float64)
+    own = np.ravel(X.multiply(X).T @ graph.degrees)
+    shared = np.ravel((graph.weights @ X).multiply(X).sum(axis=0))
+    return own, shared, np.ravel(X.T @ graph.degrees)
+
+
+def _block_autocorrelation(
+    graph: Affinity, block: NDArray[Any], centre: bool
+) -> NDArray[np.float64]:
+    F = np.array(block, dtype=np.float64, order="C")
+    degrees = graph.degrees
+    raw = degrees @ (F * F)
+    if centre:
+        F -= (degrees @ F) / max(degrees.sum(), TINY)
+    own = degrees @ (F * F)
+    shared = np.einsum("ij,ij->j", F, graph.weights @ F)
+    return _ratio(shared, own, raw)
+
+
+def _ratio(
+    shared: NDArray[np.float64], own: NDArray[np.float64], raw: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    there = own > NO_VARIANCE * raw
+    ratio = np.divide(shared, own, where=there, out=np.full(len(own), -1.0))
+    return np.clip(ratio, -1.0, 1.0)
+
+
+class GraphRanker(Ranker):
+    """A base for rankers that look at the neighbours of each example.
+
+    It finds the constant columns, which rank last whatever their score.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **Ranker._parameter_constraints,
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "standardise": ["boolean"],
+    }
+
+    n_neighbors: int
+    standardise: bool
+    affinity: str
+    width: float | str
+
+    def _set_scores(
+        self,
+        scores: NDArray[np.float64],
+        last: NDArray[np.bool_] | None = None,
+        second: NDArray[np.float64] | None = None,
+    ) -> None:
+        super()._set_scores(scores, self.constant_ if last is None else last, second)
+
+    def _begin(self, X: Any) -> Any:
+        """Find the constant columns; return the table, where squares do not overflow.
+
+        A table of extreme values is multiplied by a power of two.
+        """
+        self.constant_ = constant_in(X)
+        values = X.data if sparse.issparse(X) else X
+        largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+        self._unit = 1.0
+        if 0.0 < largest < 1 / LARGE or largest > LARGE:
+            self._unit = float(powers_of_two(np.array([largest]))[0])
+            return X * self._unit
+        return X
+
+    def _affinity(self, X: Any) -> Affinity:
+        """Return the graph of the rows of X; note it if it collapsed."""
+        if self.affinity == "cosine" and not self.standardise:
+            table = X  # Centring would change the angles.
+        else:
+            table = scaled(X, self.constant_, self.standardise)
+        # A width that is given, and the one that is reported, are the user's.
+        unit = 1.0 if self.standardise else self._unit
+        width = self.width
+        if not isinstance(width, str):
+            width = float(np.clip(width * unit * unit, TINY, 1 / TINY))
+        graph = affinity(table, self.n_neighbors, self.affinity, width)
+        self.width_ = graph.width / unit / unit
+        if graph.collapsed:
+            self._collapse(graph.collapsed)
+        return graph

@@ -1,0 +1,260 @@
+"""AgnoS: features that an autoencoder needs to reconstruct the whole table."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from franet.exceptions import DataError, UsageError
+from franet.rankers import _agnos_numpy, _agnos_torch
+from franet.rankers._agnos_numpy import Network, Settings, Training
+from franet.rankers._base import Ranker
+from franet.rankers.intrinsic_dimension import intrinsic_dimension
+
+__all__ = ["AgnoS"]
+
+
+class AgnoS(Ranker):
+    """Rank features by what an autoencoder with a sparse input needs.
+
+    The columns of the table are standardised, X (m × n). An autoencoder with one
+    hidden layer of d units, H = tanh((X · a) W + b) and X̂ = H V + c, learns to give
+    back its input while it pays for looking at it. ``"slack"`` (AgnoS-S) multiplies
+    each input by a slack variable aᵢ, which starts at one, and minimises
+
+        1/m Σₖ Σᵢ (x̂ₖᵢ − xₖᵢ)² + λ Σᵢ |aᵢ|   with Σᵢ Wᵢⱼ² = 1 for each hidden unit j;
+
+    the score is |aᵢ|. ``"weights"`` (AgnoS-W) has no slack variables (a = 1, W free)
+    and minimises
+
+        1/m Σₖ Σᵢ (x̂ₖᵢ − xₖᵢ)² + λ Σᵢ ‖Wᵢ‖₂ ,
+
+    a group lasso; the score is maxⱼ |Wᵢⱼ|. Wᵢ are the weights from input i to the
+    hidden units. The squared error is summed over the features and averaged over the
+    rows, so that λ weighs an input against the error of one feature.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        How many features `transform` keeps: a count, a share, or None for half.
+    variant : {"slack", "weights"}, default="slack"
+        Slack variables, the variant that others compare with, or a group lasso.
+    n_hidden : int or "auto", default="auto"
+        The number d of hidden units. ``"auto"`` takes the intrinsic dimension of the
+        standardised table from two nearest neighbours, rounded, as the paper does:
+        see `franet.rankers.intrinsic_dimension`. Where it cannot be estimated (fewer
+        than four different rows, a grid) one less than the number of rows, at most
+        ten.
+    penalty : float, default=1.0
+        The weight λ of the penalty; the paper's.
+    learning_rate : float, default=0.01
+        The step of Adam; the paper's.
+    max_iter : int, default=2000
+        The largest number of iterations. Each sees the whole table (full batch): the
+        tables that the method is for have many columns and few rows, and no order of
+        rows enters the result.
+    tol : float, default=1e-2
+        Training stops when the loss has not dropped by `tol` times the number of
+        features (the loss of a network that looks at nothing) for `patience`
+        iterations. The network with the smallest loss is kept.
+    patience : int, default=100
+        See `tol`. With steps of 0.01 a slack variable can move from one to zero in that
+        time.
+    backend : {"auto", "numpy", "torch"}, default="auto"
+        ``"torch"`` needs the extra ``franet[torch]``. ``"auto"`` takes torch if it is
+        installed and sees a CUDA device, or if `device` is given, otherwise NumPy.
+    device : str or None, default=None
+        The torch device, such as ``"cpu"`` or ``"cuda:0"``; None takes CUDA where it
+        is. Not for NumPy.
+    random_state : int, RandomState instance or None, default=None
+        Draws the initial weights (Glorot's uniform ones). An int gives the same ranking
+        in every run.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        The scores, |aᵢ| or maxⱼ |Wᵢⱼ|; larger is better. A constant column has 0.
+    ranking_ : ndarray of shape (n_features,)
+        The rank of each feature, 1 for the best.
+    support_ : ndarray of shape (n_features,)
+        Whether the feature is kept.
+    n_features_ : int
+        How many features are kept.
+    n_hidden_ : int
+        The number of hidden units.
+    loss_curve_ : ndarray of shape (n_iter_,)
+        The loss at each iteration.
+    n_iter_ : int
+        The number of iterations.
+    backend_ : {"numpy", "torch"}
+        What it was trained with.
+    feature_importances_ : ndarray of shape (n_features,)
+        The scores, under scikit-learn's name.
+    n_features_in_ : int
+        The number of features of the table.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        The names of the features, if the table has names.
+
+    Notes
+    -----
+    What the score means: a feature with a large score carries information that the
+    hidden layer needs and does not get elsewhere, one among copies may get all or
+    nothing of their common score. Scores below about the learning rate are noise:
+    Adam's steps do not end at zero, so that the order of the features that the
+    network does not use is arbitrary. The result depends on the initial weights.
+
+    The paper keeps encoder weights at unit norm; here the weights into each hidden unit
+    are. With norms fixed for each input instead, aᵢ would be all that the encoder takes
+    from input i; but one step of Adam then moves the sum over thousands of correlated
+    columns at once, and the loss does not settle.
+
+    Nothing holds the decoder back, which can make up for smaller scores: all of them go
+    on shrinking, slowly, while the loss hardly falls. Early stopping is part of the
+    method, and only the relation of scores within one fit means something.
+
+    Takes O(m n d) time for each iteration and O((m + d) n) memory; the neighbours for
+    ``n_hidden="auto"`` take O(m² n). Sparse tables are made dense.
+
+    References
+    ----------
+    G. Doquet, M. Sebag: Agnostic feature selection. ECML PKDD 2019, LNCS 11906,
+    343–358.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from franet.rankers import AgnoS
+    >>> rng = np.random.default_rng(0)
+    >>> hidden = rng.normal(size=(200, 1))
+    >>> X = rng.normal(size=(200, 12))
+    >>> X[:, 3:9] = hidden + 0.2 * rng.normal(size=(200, 6))  # six of one kind
+    >>> ranker = AgnoS(3, n_hidden=1, random_state=0).fit(X)
+    >>> bool(ranker.support_[3:9].sum() == 3)
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **Ranker._parameter_constraints,
+        "variant": [StrOptions({"slack", "weights"})],
+        "n_hidden": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "penalty": [Interval(Real, 0, None, closed="left")],
+        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "patience": [Interval(Integral, 1, None, closed="left")],
+        "backend": [StrOptions({"auto", "numpy", "torch"})],
+        "device": [str, None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = None,
+        *,
+        variant: Literal["slack", "weights"] = "slack",
+        n_hidden: int | Literal["auto"] = "auto",
+        penalty: float = 1.0,
+        learning_rate: float = 1e-2,
+        max_iter: int = 2000,
+        tol: float = 1e-2,
+        patience: int = 100,
+        backend: Literal["auto", "numpy", "torch"] = "auto",
+        device: str | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.variant = variant
+        self.n_hidden = n_hidden
+        self.penalty = penalty
+        self.learning_rate = learning_rate
+        self.max_iter = max_iter
+        self.tol = tol
+        self.patience = patience
+        self.backend = backend
+        self.device = device
+        self.random_state = random_state
+
+    def _score(self, X: Any) -> NDArray[np.float64]:
+        self.backend_ = self._choose_backend()
+        table = X.toarray() if sparse.issparse(X) else X
+        varies = table.max(axis=0) > table.min(axis=0)
+        scores = np.zeros(table.shape[1])
+        if not varies.any():
+            self.n_hidden_, self.n_iter_, self.loss_curve_ = 0, 0, np.empty(0)
+            self._collapse("All columns are constant: there is nothing to rank.")
+            return scores
+        Z = standardise(table[:, varies])
+        self.n_hidden_ = hidden_units(Z) if self.n_hidden == "auto" else self.n_hidden
+        network, training = self._train(Z)
+        self.loss_curve_ = np.array(training.losses)
+        self.n_iter_ = len(training.losses)
+        if training.dropping():
+            warnings.warn(
+                f"AgnoS stopped after max_iter={self.max_iter} iterations while the "
+                "loss still fell fast. Raise max_iter.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        if self.variant == "slack":
+            scores[varies] = np.abs(network.slack)
+        else:
+            scores[varies] = np.abs(network.encoder).max(axis=1)
+        return scores
+
+    def _choose_backend(self) -> Literal["numpy", "torch"]:
+        if self.backend == "numpy" and self.device is not None:
+            raise UsageError(
+                f"device={self.device!r} is for torch. Set backend='torch', or leave "
+                "device out."
+            )
+        if self.backend != "auto":
+            return self.backend
+        wanted = self.device is not None or _agnos_torch.cuda_available()
+        return "torch" if wanted else "numpy"
+
+    def _train(self, Z: NDArray[np.floating]) -> tuple[Network, Training]:
+        start = _agnos_numpy.initial(
+            Z.shape[1],
+            self.n_hidden_,
+            self.variant,
+            check_random_state(self.random_state),
+            Z.dtype,
+        )
+        settings = Settings(
+            self.variant,
+            float(self.penalty),
+            float(self.learning_rate),
+            self.max_iter,
+            self.tol,
+            self.patience,
+        )
+        if self.backend_ == "torch":
+            return _agnos_torch.train(Z, start, settings, self.device)
+        return _agnos_numpy.train(Z, start, settings)
+
+
+def standardise(X: NDArray[np.floating]) -> NDArray[np.floating]:
+    """Return columns of mean 0 and variance 1; none of them may be constant."""
+    Z = X.astype(np.float64)
+    # Squares of very large or very small numbers leave the range.
+    Z -= Z.mean(axis=0)
+    Z /= np.abs(Z).max(axis=0)
+    Z -= Z.mean(axis=0)
+    Z /= np.sqrt(np.einsum("ij,ij->j", Z, Z) / len(Z))
+    return np.ascontiguousarray(Z, dtype=X.dtype)
+
+
+def hidden_units(Z: NDArray[np.floating]) -> int:
+    """Return the intrinsic dimension as a count, or a bound where there is none."""
+    try:
+        return max(1, round(intrinsic_dimension(Z)))
+    except DataError:
+        return max(1, min(10, len(Z) - 1))

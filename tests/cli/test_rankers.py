@@ -1,0 +1,157 @@
+"""``franet rank --ranker``: other rankers than FRANe."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from franet.cli import main
+from franet.cli._rankers import redundant_among
+from franet.rankers import RANKERS, ColumnSubset, RandomRanking
+
+rng = np.random.default_rng(0)
+BASE = rng.normal(size=(60, 4))
+# Three groups of alike features, one of them upside down, and a feature of its own.
+X = np.column_stack(
+    [BASE[:, [0, 0, 0, 1, 1, 1, 2, 2, 2]] + 0.2 * rng.normal(size=(60, 9)), BASE[:, 3]]
+)
+X[:, 4] *= -3.0
+
+
+def save(path, X=X):
+    names = [f"g{j}" for j in range(X.shape[1])]
+    lines = [",".join(names)] + [",".join(map(repr, row)) for row in X.tolist()]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.fixture
+def data(tmp_path):
+    return save(tmp_path / "data.csv")
+
+
+def run(*args):
+    return CliRunner().invoke(main, ["rank", *map(str, args)])
+
+
+def fails(*args, code=2):
+    result = run(*args)
+    assert result.exit_code == code, result.output
+    (line,) = result.stderr.splitlines()
+    return line
+
+
+def test_json(data):
+    result = run(data, "--ranker", "column-subset", "--json", "--top", 5)
+    assert result.exit_code == 0, result.output
+    summary = json.loads(result.stdout)
+    ranker = ColumnSubset(5).fit(X)
+    assert set(summary) == {
+        "format", "version", "ranker", "features", "n_features", "n_examples",
+        "n_constant", "warnings", "parameters", "seconds",
+    }  # fmt: skip
+    assert summary["ranker"] == "column-subset"
+    assert summary["parameters"] == {"n_features_to_select": 5}
+    assert [row["index"] for row in summary["features"]] == ranker.order_[:5].tolist()
+    assert [row["score"] for row in summary["features"]] == pytest.approx(
+        ranker.scores_[ranker.order_[:5]]
+    )
+    assert (summary["n_features"], summary["n_examples"]) == (10, 60)
+    assert summary["n_constant"] == 0
+
+
+def test_table_names_redundant_features(data):
+    result = run(data, "--ranker", "column-subset")
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    assert lines[0].split() == ["rank", "feature", "score", "redundant", "with"]
+    rows = {line.split()[1]: line.rstrip() for line in lines[2:12]}
+    assert len(rows) == 10
+    ranker = ColumnSubset(10).fit(X)
+    group = [0, 0, 0, 1, 1, 1, 2, 2, 2, 3]
+    for at, j in enumerate(ranker.order_):
+        before = [k for k in ranker.order_[:at] if group[k] == group[j]]
+        if not before:
+            assert rows[f"g{j}"].endswith("—")
+            continue
+        r = {k: np.corrcoef(X[:, j], X[:, k])[0, 1] for k in before}
+        k = max(r, key=lambda k: abs(r[k]))
+        assert rows[f"g{j}"].endswith(f"g{k} (r = {r[k]:.2f})")
+    assert any("r = -0.9" in row for row in rows.values())
+    assert "Ranked by column-subset." in result.stdout
+    assert "threshold" not in result.stdout
+
+
+@pytest.mark.parametrize("name", ["variance", "facility-location", "urelief", "genie3"])
+def test_rankers_by_name(data, name, tmp_path):
+    out = tmp_path / "ranking.json"
+    result = run(data, "--ranker", name, "--output", out)
+    assert result.exit_code == 0, result.output
+    assert out.read_text().count('"g') == 10
+
+
+def test_seed(data):
+    first = json.loads(run(data, "--ranker", "random", "--seed", 3, "--json").stdout)
+    wanted = RandomRanking(random_state=3).fit(X).ranking_
+    assert [wanted[row["index"]] for row in first["features"]] == list(range(1, 11))
+    assert first["parameters"]["random_state"] == 3
+
+
+def test_warnings_are_shown(tmp_path):
+    table = X.copy()
+    table[:, :6] = 1.0
+    data = save(tmp_path / "constant.csv", table)
+    result = run(data, "--ranker", "variance")
+    assert "warning: 6 of 10 features have the same score" in result.stderr
+    assert "(6 features constant, ranked last)" in result.stdout
+    summary = json.loads(run(data, "--ranker", "variance", "--json").stdout)
+    assert summary["n_constant"] == 6
+    assert len(summary["warnings"]) == 1
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        ["--damping", "0.5"],
+        ["--similarity", "correlation"],  # the default, but given
+        ["--unweighted"],
+        ["--missing", "pairwise"],
+        ["--seed", "1"],
+        ["--n-jobs", "1"],
+        ["--dry-run"],
+    ],
+    ids=lambda option: option[0],
+)
+def test_options_of_other_rankers(data, option):
+    line = fails(data, "--ranker", "variance", *option)
+    assert f"{option[0]} does not belong to --ranker variance; leave it out" in line
+
+
+def test_report_needs_frane(data, tmp_path):
+    line = fails(data, "--ranker", "random", "--report", tmp_path / "page.html")
+    assert "--report does not belong to --ranker random" in line
+
+
+def test_unknown_ranker(data):
+    line = fails(data, "--ranker", "pca")
+    assert all(f"'{name}'" in line for name in RANKERS)
+
+
+def test_missing_values(tmp_path):
+    table = X.copy()
+    table[2, 3] = np.nan
+    line = fails(save(tmp_path / "holes.csv", table), "--ranker", "variance", code=1)
+    assert "'g3' (3) holds NaN in row 2. Fill or drop it." in line
+    assert "pairwise" not in line
+
+
+def test_redundant_among_sparse():
+    from scipy import sparse
+
+    order = np.array([3, 5, 0, 4, 9])
+    dense, r = redundant_among(X, order)
+    assert dense == {3: -1, 5: 3, 0: -1, 4: dense[4], 9: -1}
+    assert dense[4] in (3, 5)
+    assert r[4] < -0.8
+    assert redundant_among(sparse.csr_array(X), order)[0] == dense

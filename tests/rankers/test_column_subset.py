@@ -1,0 +1,197 @@
+"""Greedy column subset selection against explicit projections."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from data import load, needs_shared
+from franet.exceptions import DegenerateRankingWarning
+from franet.rankers import ColumnSubset
+from protocol import rmae
+from tables import TABLES, random
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::franet.exceptions.DegenerateRankingWarning"
+)
+
+
+def prepared(X, standardise=True):
+    Z = X - X.mean(axis=0)
+    if standardise:
+        norm = np.sqrt((Z**2).sum(axis=0))
+        Z = Z / np.where(X.max(axis=0) > X.min(axis=0), norm, np.inf)
+    return np.where(X.max(axis=0) > X.min(axis=0), Z, 0.0)
+
+
+def unexplained(Z, chosen):
+    """Return what the best linear reconstruction from some columns leaves."""
+    if not len(chosen):
+        return (Z**2).sum()
+    A = Z[:, chosen]
+    return ((Z - A @ np.linalg.lstsq(A, Z, rcond=1e-10)[0]) ** 2).sum()
+
+
+def brute_force(Z, k):
+    """Try every column at every step."""
+    order, gains = [], []
+    left = unexplained(Z, [])
+    while len(order) < k:
+        gain = np.array([
+            -1.0 if j in order else left - unexplained(Z, [*order, j])
+            for j in range(Z.shape[1])
+        ])  # fmt: skip
+        j = int(np.argmax(gain >= gain.max() - 1e-9 * abs(gain.max())))
+        if gain[j] < 1e-9:
+            break
+        order.append(j)
+        gains.append(gain[j])
+        left -= gain[j]
+    return order, gains
+
+
+@pytest.mark.parametrize("standardise", [True, False])
+@pytest.mark.parametrize("name", TABLES)
+def test_brute_force(name, standardise):
+    X = TABLES[name]
+    Z = prepared(X, standardise)
+    order, gains = brute_force(Z, X.shape[1])
+    ranker = ColumnSubset(standardise=standardise).fit(X)
+    k = len(order)
+    assert len(ranker.order_) == k
+    np.testing.assert_allclose(ranker.gains_, gains, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(
+        ranker.explained_, np.cumsum(gains) / (Z**2).sum(), rtol=1e-9
+    )
+    # The last columns of a table of full rank differ by rounding only.
+    sure = max(1, k - 2)
+    assert ranker.order_[:sure].tolist() == order[:sure]
+    np.testing.assert_array_equal(ranker.ranking_[ranker.order_], np.arange(1, k + 1))
+
+
+@pytest.mark.parametrize(("m", "n"), [(20, 60), (60, 20), (40, 40)])
+def test_more_rows_or_more_columns(m, n):
+    X = random(m, n, seed=7)
+    order, gains = brute_force(prepared(X), 12)
+    ranker = ColumnSubset(n_ranked=12).fit(X)
+    assert ranker.order_.tolist() == order
+    np.testing.assert_allclose(ranker.gains_, gains, rtol=1e-9)
+
+
+def test_features_that_were_not_picked_are_ordered_by_what_they_would_add():
+    X = random(30, 24, seed=8)
+    Z = prepared(X)
+    ranker = ColumnSubset(n_ranked=5).fit(X)
+    picked = ranker.order_.tolist()
+    others = [j for j in range(24) if j not in picked]
+    left = unexplained(Z, picked)
+    gain = [left - unexplained(Z, [*picked, j]) for j in others]
+    wanted = np.minimum(gain, ranker.gains_.min())
+    np.testing.assert_allclose(ranker.scores_[others], wanted, rtol=1e-7)
+    assert ranker.scores_[others].max() < ranker.scores_[picked].min()
+    by_rank = np.argsort(ranker.ranking_)
+    assert by_rank[:5].tolist() == picked
+    assert by_rank[5] == others[int(np.argmax(gain))]
+
+
+def test_one_pick_for_each_planted_group():
+    rng = np.random.default_rng(0)
+    sizes = [12, 8, 5, 3]
+    base, _ = np.linalg.qr(rng.normal(size=(40, 4)))
+    group = np.repeat(np.arange(4), sizes)
+    X = base[:, group] * rng.uniform(0.1, 9.0, 28) + 1e-3 * rng.normal(size=(40, 28))
+    at = rng.permutation(28)
+    ranker = ColumnSubset(n_features_to_select=4).fit(X[:, at])
+    assert group[at][ranker.order_[:4]].tolist() == [0, 1, 2, 3]
+    np.testing.assert_allclose(ranker.gains_[:4], sizes, rtol=0.05)
+    assert ranker.explained_[3] > 0.99
+
+
+def test_explained_features_have_negative_scores():
+    X = random(12, 40, seed=3)
+    ranker = ColumnSubset().fit(X)
+    rank = 11  # of twelve centred rows
+    assert len(ranker.order_) == rank
+    assert ranker.explained_[-1] == pytest.approx(1.0)
+    rest = np.setdiff1d(np.arange(40), ranker.order_)
+    assert (ranker.scores_[rest] < 0.0).all()
+    first = ((np.corrcoef(X.T)) ** 2).sum(axis=1)
+    np.testing.assert_allclose(ranker.scores_[rest], first[rest] / 40 - 1.0)
+
+
+def test_scores_fall_where_gains_rise():
+    # Columns 0 and 1 are nearly the same; what many others share is their difference.
+    rng = np.random.default_rng(4)
+    base, _ = np.linalg.qr(rng.normal(size=(60, 30)))
+    base -= base.mean(axis=0)
+    u, d, noise = base[:, [0]], base[:, 1], base[:, 2:22]
+    X = np.column_stack([np.tile(u, 5), 0.55 * d[:, None] + 0.84 * noise])
+    X[:, 1] += 0.1 * d
+    ranker = ColumnSubset(n_ranked=4).fit(X)
+    assert ranker.gains_[1] > ranker.gains_[0] + 0.5
+    assert (np.diff(ranker.scores_[ranker.order_]) < 0.0).all()
+    np.testing.assert_array_equal(np.argsort(ranker.ranking_)[:4], ranker.order_)
+
+
+def test_units_matter_only_without_standardising():
+    X = random(30, 10, seed=5)
+    scaled = X * np.logspace(-3, 3, 10) + 5.0
+    a, b = ColumnSubset().fit(X), ColumnSubset().fit(scaled)
+    np.testing.assert_array_equal(a.ranking_, b.ranking_)
+    np.testing.assert_allclose(a.scores_, b.scores_, rtol=1e-6)
+    raw = ColumnSubset(standardise=False).fit(scaled)
+    assert raw.order_[0] == 9
+    Z = prepared(scaled, False)
+    gain = unexplained(Z, []) - unexplained(Z, [9])
+    assert raw.gains_[0] == pytest.approx(gain)
+
+
+def test_huge_and_tiny_values():
+    X = random(20, 8, seed=6)
+    for scale in (1e-300, 1e300):
+        a = ColumnSubset().fit(X * scale)
+        np.testing.assert_array_equal(a.ranking_, ColumnSubset().fit(X).ranking_)
+        ColumnSubset(standardise=False).fit(X * scale)
+
+
+def test_number_of_picks():
+    X = random(150, 120, seed=9)
+    assert len(ColumnSubset().fit(X).order_) == 64
+    assert len(ColumnSubset(3).fit(X).order_) == 64
+    assert len(ColumnSubset(100).fit(X).order_) == 100
+    assert len(ColumnSubset(100, n_ranked=10).fit(X).order_) == 10
+    assert len(ColumnSubset(n_ranked=500).fit(X).order_) == 120
+
+
+def test_late_gains_are_not_rounding_errors():
+    # Twelve orders of magnitude between the first factor and the last.
+    rng = np.random.default_rng(1)
+    base, _ = np.linalg.qr(rng.normal(size=(60, 9)))
+    X = base * np.logspace(0, -4, 9) @ rng.normal(size=(9, 80))
+    ranker = ColumnSubset().fit(X)
+    assert len(ranker.order_) == 9
+    order, gains = brute_force(prepared(X), 7)
+    assert ranker.order_[:7].tolist() == order
+    np.testing.assert_allclose(ranker.gains_[:7], gains, rtol=1e-6)
+
+
+def test_all_columns_constant():
+    with pytest.warns(DegenerateRankingWarning, match="same score"):
+        ranker = ColumnSubset().fit(np.ones((5, 4)))
+    assert len(ranker.order_) == 0
+    assert (ranker.scores_ == -1.0).all()
+
+
+@needs_shared
+@pytest.mark.parametrize(("name", "bar"), [("Yale", 0.575), ("colon", 0.620)])
+def test_error_at_16_features(name, bar):
+    X, _ = load(name)
+    assert rmae(X, lambda T: ColumnSubset(16).fit(T).ranking_) <= bar
+
+
+def test_protocol_prefers_it_to_column_order():
+    rng = np.random.default_rng(2)
+    base = rng.normal(size=(60, 4))
+    X = base[:, np.repeat(np.arange(4), 5)] + 0.1 * rng.normal(size=(60, 20))
+    greedy = rmae(X, lambda T: ColumnSubset().fit(T).ranking_, 4)
+    assert greedy < 0.6 < rmae(X, lambda T: np.arange(T.shape[1]), 4)
