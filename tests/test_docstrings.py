@@ -11,7 +11,7 @@ from numpydoc.docscrape import ClassDoc
 from numpydoc.validate import validate
 
 import franet
-from franet import centrality, quality, ranking, similarity, thresholds
+from franet import centrality, quality, rankers, ranking, similarity, thresholds
 from tables import TABLES
 
 # What makes a docstring wrong, rather than merely short:
@@ -71,6 +71,12 @@ def names():
         for name in module.__all__:
             if inspect.isfunction(getattr(module, name)):
                 yield f"{module.__name__}.{name}", INTERNAL
+    for module, name in rankers.RANKERS.values():
+        yield f"{module}.{name}", CHECKS
+    yield "franet.rankers.get", CHECKS
+    yield "franet.rankers.intrinsic_dimension.intrinsic_dimension", CHECKS
+    for name in ("summarise", "render", "write"):
+        yield f"franet.report.{name}", CHECKS
     yield "franet._base.FeatureRanker", INTERNAL
 
 

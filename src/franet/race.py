@@ -23,7 +23,7 @@ BATCH = 4
 # is found early spares the others.
 DEEP_STRIDE = 5
 # Streamed graphs share a pass over the tiles.
-STREAM_BATCH = 16
+STREAM_BATCH = 32
 
 
 class Race:

@@ -48,12 +48,15 @@ def product(row, col, start, end, index, weight, x, y):
     """Write ``y = W x``."""
     y[:] = 0.0
     for t in range(row.size):
-        j0, k0 = row[t], col[t]
+        # Slices and unsigned positions: no test for negative ones in the loop.
+        xj, yj = x[row[t] :], y[row[t] :]
+        xk, yk = x[col[t] :], y[col[t] :]
         for p in range(start[t], end[t]):
-            j = j0 + (index[p] >> 16)
-            k = k0 + (index[p] & 0xFFFF)
-            y[j] += weight[p] * x[k]
-            y[k] += weight[p] * x[j]
+            j = index[p] >> np.uint32(16)
+            k = index[p] & np.uint32(0xFFFF)
+            w = weight[p]
+            yj[j] += w * xk[k]
+            yk[k] += w * xj[j]
 
 
 @kernel
