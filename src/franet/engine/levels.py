@@ -18,7 +18,7 @@ __all__ = ["Levels"]
 # turn out to matter. Constants, not a matter of the memory at hand, because scores
 # must not depend on that.
 KEPT_PAIRS = 5_000_000
-DEEP_PAIRS = 30_000_000
+DEEP_PAIRS = 27_000_000
 # Dense graphs whose degrees are summed in one pass; others lie between two of them.
 SAMPLED = 16
 
