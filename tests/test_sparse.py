@@ -176,6 +176,7 @@ def test_wide_table_is_not_made_dense(similarity, n):
 def test_fit_does_not_make_the_table_dense(similarity, monkeypatch):
     # What is stored of the graphs is not the question here.
     monkeypatch.setattr(levels, "KEPT_PAIRS", 10_000)
+    monkeypatch.setattr(levels, "DEEP_PAIRS", 10_000)
     m, n = (2000, 8000) if similarity == "correlation" else (4000, 2000)
     table = sparse.random_array(
         (m, n), density=0.01, format="csc", rng=np.random.default_rng(0)
