@@ -3,8 +3,9 @@
 ``python benchmarks/speed.py`` measures everything that fits into an hour;
 ``--quick`` leaves out what takes more than a minute; ``--only NAME`` (several times)
 measures some parts: ratio, dense, sets, cold, frane, peers. The table is printed, and
-written with a plot to ``benchmarks/results/``; rows of parts that were not measured
-stay as they are there. Every ratio comes from one process, floor and fit in turn.
+written with a plot to ``benchmarks/results/``; rows that were not measured again stay
+as they are there, with their commit. Every ratio comes from one process, floor and fit
+in turn.
 """
 
 from __future__ import annotations
@@ -222,20 +223,25 @@ def growth(rows: list[dict[str, Any]]) -> str:
 
 
 def with_earlier(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the rows with those of earlier runs for the parts not measured now."""
+    """Return the rows with those of earlier runs for what was not measured now."""
     path = RESULTS / "speed.csv"
-    new = {row["part"] for row in rows}
+    new = {_what(row) for row in rows}
     old: list[dict[str, Any]] = []
     if path.exists():
         with path.open(newline="") as file:
-            old = [row for row in csv.DictReader(file) if row["part"] not in new]
+            old = [row for row in csv.DictReader(file) if _what(row) not in new]
     for row in old:
         for name in ("m", "n"):
             row[name] = int(row[name])
         for name in ("seconds", "floor", "ratio", "memory_mb", "density"):
             row[name] = float(row[name]) if row.get(name) else ""
     order = list(PARTS)
-    return sorted(old + rows, key=lambda row: order.index(row["part"]))
+    both = sorted(old + rows, key=lambda row: row["n"])
+    return sorted(both, key=lambda row: order.index(row["part"]))
+
+
+def _what(row: dict[str, Any]) -> tuple[str, ...]:
+    return tuple(str(row.get(name, "")) for name in ("part", "what", "n"))
 
 
 def write(rows: list[dict[str, Any]]) -> None:
