@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from franet.engine import kernels
-from franet.engine.levels import KEPT_PAIRS
+from franet.engine.levels import DEEP_PAIRS, KEPT_PAIRS
 from franet.engine.measure import Tally
 from franet.engine.memory import BYTES_PER_PAIR, available_bytes
 from franet.engine.tiles import PairSource, TileGrid
@@ -130,7 +130,8 @@ def make_plan(
     # Counts and weighted degrees of each feature in each graph, and tiles in work.
     tables = 28 * n * n_thresholds
     fixed = source.nbytes + tables + 40 * source.block**2 * n_threads
-    kept = BYTES_PER_PAIR * min(pairs, KEPT_PAIRS)
+    # As many as are stored if the dense graphs turn out to matter.
+    kept = BYTES_PER_PAIR * min(pairs, DEEP_PAIRS)
     most = available_bytes() // 2 if max_memory is None else max_memory
     if fixed > most:
         raise UsageError(
