@@ -36,6 +36,8 @@ class FeatureRanker(SelectorMixin, BaseEstimator):
 
     n_features_to_select: int | float | None
     n_features_in_: int
+    # Why the ranking says little, in words; for the report, where a warning was missed.
+    _diagnosis: str = ""
 
     def _set_scores(
         self,
@@ -55,6 +57,28 @@ class FeatureRanker(SelectorMixin, BaseEstimator):
         """The scores, under scikit-learn's name."""
         check_is_fitted(self)
         return self.scores_
+
+    def report(
+        self, path: Any, X: Any = None, *, top: int = 500, force: bool = False
+    ) -> None:
+        """Write the ranking as one HTML page, with the network where there is one.
+
+        Parameters
+        ----------
+        path : path-like
+            The file: a page that needs nothing else if its name ends in .html, the
+            data of the page if it ends in .json.
+        X : array-like or sparse matrix of shape (n_samples, n_features), default=None
+            The table of the fit, for distributions and similarities.
+        top : int, default=500
+            How many features, best first, are listed.
+        force : bool, default=False
+            Whether a file that is there may be replaced.
+        """
+        from franet.report import check_report, summarise, write
+
+        check_report(path, force=force)
+        write(summarise(self, X, top=top), path, force=force)
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)

@@ -265,28 +265,6 @@ class FRANe(FeatureRanker):
         expected, dense = plan.seconds(source)
         return {**asdict(plan), "seconds": expected, "seconds_dense": dense}
 
-    def report(
-        self, path: Any, X: Any = None, *, top: int = 500, force: bool = False
-    ) -> None:
-        """Write the ranking and its network as one HTML page.
-
-        Parameters
-        ----------
-        path : path-like
-            The file: a page that needs nothing else if its name ends in .html, the
-            data of the page if it ends in .json.
-        X : array-like or sparse matrix of shape (n_samples, n_features), default=None
-            The table of the fit, for distributions and the weaker similarities.
-        top : int, default=500
-            How many features, best first, are listed.
-        force : bool, default=False
-            Whether a file that is there may be replaced.
-        """
-        from franet.report import check_report, summarise, write
-
-        check_report(path, force=force)
-        write(summarise(self, X, top=top), path, force=force)
-
     def _open(self, X: Any) -> tuple[PairSource, Any]:
         pairwise = self.missing == "pairwise"
         table = check_table(self, X, allow_missing=pairwise)

@@ -7,8 +7,8 @@ import pytest
 from click.testing import CliRunner
 
 from franet.cli import main
-from franet.cli._rankers import redundant_among
 from franet.rankers import RANKERS, ColumnSubset, RandomRanking
+from franet.rankers._agnos_numpy import Training
 
 rng = np.random.default_rng(0)
 BASE = rng.normal(size=(60, 4))
@@ -128,9 +128,51 @@ def test_options_of_other_rankers(data, option):
     assert f"{option[0]} does not belong to --ranker variance; leave it out" in line
 
 
-def test_report_needs_frane(data, tmp_path):
-    line = fails(data, "--ranker", "random", "--report", tmp_path / "page.html")
-    assert "--report does not belong to --ranker random" in line
+@pytest.mark.parametrize("name", ["ndfs", "random", "column-subset"])
+def test_report(data, tmp_path, name):
+    page, summary = tmp_path / "page.html", tmp_path / "page.json"
+    for path in (page, summary):
+        result = run(data, "--ranker", name, "--report", path, "--top", 4)
+        assert result.exit_code == 0, result.output
+        assert result.stdout.splitlines()[-1] == f"Report: {path}"
+    assert '<h1 dir="auto">data.csv</h1>' in page.read_text("utf-8")
+    made = json.loads(summary.read_text("utf-8"))
+    assert made["ranker"] == RANKERS[name][1]
+    assert made["n_selected"] == 4
+    assert made["map"] is None
+    assert sorted(row["name"] for row in made["features"]) == [
+        f"g{j}" for j in range(10)
+    ]
+
+
+def test_the_report_tells_every_warning_once(tmp_path):
+    """What the file, the training and the ranking warn of, quiet or not."""
+    names = ["id", *(f"g{j}" for j in range(10))]
+    table = np.tile(X[:, [9]], 10) * np.linspace(1, 2, 10)
+    lines = [
+        f"r{i}," + ",".join(map(repr, row)) for i, row in enumerate(table.tolist())
+    ]
+    data = tmp_path / "data.csv"
+    data.write_text("\n".join([",".join(names), *lines]) + "\n")
+    report = tmp_path / "report.json"
+    result = run(
+        data, "--ranker", "laplacian", "--no-index", "--drop-non-numeric", "--quiet",
+        "--report", report,
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    said = json.loads(report.read_text("utf-8"))["warnings"]
+    assert said[0] == "10 of 10 features have the same score; they rank by column."
+    assert said[1] == "Left out 1 column without numbers: 'id'."
+    assert len(set(said)) == len(said)
+
+
+def test_the_report_tells_that_training_was_too_short(data, tmp_path, monkeypatch):
+    monkeypatch.setattr(Training, "dropping", lambda self: True)
+    report = tmp_path / "report.json"
+    result = run(data, "--ranker", "agnos", "--seed", 0, "--report", report)
+    assert result.exit_code == 0, result.output
+    said = json.loads(report.read_text("utf-8"))["warnings"]
+    assert "Raise max_iter." in said[0]
 
 
 def test_unknown_ranker(data):
@@ -144,14 +186,3 @@ def test_missing_values(tmp_path):
     line = fails(save(tmp_path / "holes.csv", table), "--ranker", "variance", code=1)
     assert "'g3' (3) holds NaN in row 2. Fill or drop it." in line
     assert "pairwise" not in line
-
-
-def test_redundant_among_sparse():
-    from scipy import sparse
-
-    order = np.array([3, 5, 0, 4, 9])
-    dense, r = redundant_among(X, order)
-    assert dense == {3: -1, 5: 3, 0: -1, 4: dense[4], 9: -1}
-    assert dense[4] in (3, 5)
-    assert r[4] < -0.8
-    assert redundant_among(sparse.csr_array(X), order)[0] == dense

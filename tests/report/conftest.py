@@ -11,6 +11,9 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_digits
 
 from franet import FRANe, report
+from franet.exceptions import DegenerateRankingWarning
+from franet.rankers import ColumnSubset, LaplacianScore
+from tables import random
 
 ARTEFACTS = Path(__file__).parents[2] / "test-artefacts"
 
@@ -65,6 +68,36 @@ def hostile():
 def summary(cancer):
     ranker, X = cancer
     return report.summarise(ranker, X, title="Tumours")
+
+
+@pytest.fixture(scope="session")
+def collapsed():
+    """Return the report of the literature's settings on a table of large values."""
+    X = 100 * random(30, 24, seed=3)
+    ranker = LaplacianScore(width=1.0)
+    with pytest.warns(DegenerateRankingWarning):
+        ranker.fit(X)
+    return report.summarise(ranker, X, title="A collapsed ranking")
+
+
+@pytest.fixture(scope="session")
+def collapsed_path(browser, collapsed, tmp_path_factory):
+    path = tmp_path_factory.mktemp("report") / "collapsed.html"
+    report.write(collapsed, path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def greedy(cancer):
+    X = cancer[1]
+    return report.summarise(ColumnSubset(8).fit(X), X, title="Tumours")
+
+
+@pytest.fixture(scope="session")
+def greedy_path(browser, greedy, tmp_path_factory):
+    path = tmp_path_factory.mktemp("report") / "greedy.html"
+    report.write(greedy, path)
+    return path
 
 
 @pytest.fixture(scope="session")

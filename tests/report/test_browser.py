@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import json
 import re
-from contextlib import contextmanager
 
 import pytest
 
+from browsing import LAPTOP, PHONE, names, opened, rows
 from franet.report import render, summarise, write
 from franet.report._text import visible
 
-LAPTOP, PHONE = (1366, 900), (390, 844)
 # Where a node is on the screen: its place in the figure, plus that of the figure.
 NODE = """(node) => {
   const figure = model("figure-map", "map");
@@ -25,36 +24,6 @@ NODE = """(node) => {
   return [place.x + frame.x + (x[node] - h.start) / (h.end - h.start) * w,
           place.y + frame.y + (v.end - y[node]) / (v.end - v.start) * t];
 }"""
-
-
-@contextmanager
-def opened(browser, path, size=LAPTOP, scheme="light"):
-    """Open a report; no error, no dialogue and no request may come from it."""
-    said, asked = [], []
-    phone = size == PHONE
-    context = browser.new_context(
-        viewport={"width": size[0], "height": size[1]},
-        color_scheme=scheme,
-        reduced_motion="reduce",
-        has_touch=phone,
-        is_mobile=phone,
-        permissions=["clipboard-read", "clipboard-write"],
-    )
-    page = context.new_page()
-    page.on("console", lambda m: m.type in ("error", "warning") and said.append(m.text))
-    page.on("pageerror", lambda error: said.append(str(error)))
-    page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
-    page.on("request", lambda request: asked.append(request.url))
-    try:
-        page.goto(path.as_uri())
-        page.wait_for_selector("html[data-ready=all]")
-        yield page
-        page.wait_for_timeout(100)
-    finally:
-        context.close()
-    outside = [url for url in asked if not url.startswith(("data:", "blob:"))]
-    assert outside == [path.as_uri()]
-    assert said == []
 
 
 @pytest.fixture(scope="module")
@@ -79,17 +48,11 @@ def hostile_path(browser, hostile, tmp_path_factory):
     return path
 
 
-def rows(page):
-    return page.locator("#table tbody tr:visible")
-
-
-def names(page):
-    return rows(page).locator(".name bdi").all_inner_texts()
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", [LAPTOP, PHONE], ids=["laptop", "phone"])
-@pytest.mark.parametrize("which", ["path", "digits_path", "hostile_path"])
+@pytest.mark.parametrize(
+    "which", ["path", "digits_path", "hostile_path", "collapsed_path", "greedy_path"]
+)
 def test_looks(browser, request, artefacts, which, size, scheme):
     path = request.getfixturevalue(which)
     with opened(browser, path, size, scheme) as page:

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from typing import Any
 
 from franet._progress import Listener, listening
-from franet.cli._rankers import redundant_among
 from franet.cli._report import Reporter
 from franet.cli._words import as_options, name_column
 from franet.exceptions import DataError, UsageError
@@ -47,7 +46,7 @@ def rank_table(
     listener : callable, optional
         Called as ``listener(stage, done, total)`` during the work.
     report : callable, optional
-        Called as ``report(ranker, X, names, seconds)`` after it.
+        Called as ``report(ranker, X, names, seconds, messages)`` after it.
 
     Returns
     -------
@@ -71,7 +70,7 @@ def rank_table(
     order = np.argsort(fitted.ranking_, kind="stable")
     labels = [f"x{j}" for j in range(n)] if names is None else list(names)
     if report is not None:
-        report(fitted, X, labels, seconds)
+        report(fitted, X, labels, seconds, messages)
     given = parameters.get("similarity") == "precomputed"
     facts = _network_facts(fitted) if ranker == "frane" else _plain_facts(X)
     summary = {
@@ -148,7 +147,7 @@ def _features(
     if hasattr(ranker, "network_"):
         partner, weight = ranker.network_.redundant_with()
     else:
-        partner, weight = redundant_among(X, order)
+        partner, weight = _redundant_among(X, order)
     return [
         {
             "rank": rank,
@@ -160,6 +159,17 @@ def _features(
         }
         for rank, j in enumerate(order, start=1)
     ]
+
+
+def _redundant_among(X: Any, order: Any) -> tuple[dict[int, int], dict[int, float]]:
+    """Return for each shown feature the better one it repeats most, and their r."""
+    from franet._alike import correlations, redundant_among
+
+    at, weight = redundant_among(correlations(X, order))
+    partner = {
+        int(j): int(order[k]) if k >= 0 else -1 for j, k in zip(order, at, strict=True)
+    }
+    return partner, dict(zip(partner, weight.tolist(), strict=True))
 
 
 def _network_facts(ranker: Any) -> dict[str, Any]:

@@ -10,18 +10,16 @@ from click.core import ParameterSource
 
 from franet.exceptions import UsageError
 
-__all__ = ["check_ranker", "parameters_of", "redundant_among"]
+__all__ = ["check_ranker", "parameters_of"]
 
 # Options that any ranker may have, and the parameters they set.
 _SHARED = {"seed": "random_state", "n_jobs": "n_jobs"}
-# Options that need the network of FRANe.
+# Options that only FRANe has.
 _FRANE_ONLY = (
     "similarity", "p", "thresholds", "n_thresholds", "min_mean_degree", "damping",
     "unweighted", "centrality", "quality", "variant", "missing", "tie_break",
-    "max_memory", "report", "dry_run",
+    "max_memory", "dry_run",
 )  # fmt: skip
-# Shown features that are correlated at least so much repeat each other.
-REDUNDANT = 0.8
 
 
 def check_ranker(ranker: str, ctx: click.Context) -> None:
@@ -61,38 +59,3 @@ def _parameters(ranker: str) -> set[str]:
     from franet.rankers import get
 
     return set(get(ranker)._get_param_names())
-
-
-def redundant_among(X: Any, order: Any) -> tuple[dict[int, int], dict[int, float]]:
-    """Return for each shown feature the better one it repeats most, and their r.
-
-    Parameters
-    ----------
-    X : array or sparse array of shape (m, n)
-        The table, without missing values.
-    order : ndarray of int
-        The shown features, best first.
-
-    Returns
-    -------
-    partner : dict
-        For each of them another one before it, -1 if none is correlated enough.
-    r : dict
-        Their correlation, NaN if there is none.
-    """
-    import numpy as np
-
-    from franet.similarity._standardise import standardise
-
-    dense = isinstance(X, np.ndarray)
-    columns = X[:, order] if dense else X.tocsc()[:, order].toarray()
-    rows = np.ascontiguousarray(columns.T, np.float64)
-    standardise(rows)
-    R = rows @ rows.T
-    partner, r = {int(order[0]): -1}, {int(order[0]): float("nan")}
-    for at in range(1, len(order)):
-        best = int(np.argmax(np.abs(R[at, :at])))
-        near = abs(R[at, best]) >= REDUNDANT
-        partner[int(order[at])] = int(order[best]) if near else -1
-        r[int(order[at])] = float(R[at, best]) if near else float("nan")
-    return partner, r

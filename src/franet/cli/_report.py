@@ -11,7 +11,7 @@ from franet.exceptions import UsageError
 
 __all__ = ["Reporter", "check_report_file", "reporter"]
 
-Reporter = Callable[[Any, Any, list[str], float], None]
+Reporter = Callable[[Any, Any, list[str], float, list[str]], None]
 
 
 def check_report_file(path: Path, force: bool, others: Sequence[Path | None]) -> None:
@@ -37,15 +37,19 @@ def check_report_file(path: Path, force: bool, others: Sequence[Path | None]) ->
 def reporter(
     path: Path | None, force: bool, title: str, notes: Sequence[str] = ()
 ) -> Reporter | None:
-    """Return a function ``f(ranker, X, names, seconds)`` that writes the report."""
+    """Return ``f(ranker, X, names, seconds, messages)``, which writes the report."""
     if path is None:
         return None
 
-    def write_report(ranker: Any, X: Any, names: list[str], seconds: float) -> None:
+    def write_report(
+        ranker: Any, X: Any, names: list[str], seconds: float, messages: list[str]
+    ) -> None:
         from franet.report import summarise, write
 
+        # The report tells itself what FRANe warns of, with more detail.
+        said = [*notes] if hasattr(ranker, "network_") else [*notes, *messages]
         summary = summarise(
-            ranker, X, names=names, title=title, seconds=seconds, warnings=notes
+            ranker, X, names=names, title=title, seconds=seconds, warnings=said
         )
         write(summary, path, force=force)
 

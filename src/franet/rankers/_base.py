@@ -47,7 +47,7 @@ class Ranker(FeatureRanker):
         table = check_table(self, X)
         # Before the work, not after it.
         number_to_select(self.n_features_to_select, self.n_features_in_)
-        self._collapsed = ""
+        self._collapsed = self._diagnosis = ""
         self._set_scores(self._score(table))
         self._diagnose()
         return self
@@ -73,4 +73,6 @@ class Ranker(FeatureRanker):
             message = "The ranking is the order of the columns."
         else:
             return
+        # Kept before it is said: a warning may be an error, or go unseen.
+        self._diagnosis = message
         warnings.warn(message, DegenerateRankingWarning, stacklevel=4)

@@ -1,4 +1,4 @@
-"""The report: one HTML file that shows a ranking and the network behind it.
+"""The report: one HTML file that shows a ranking and the network behind it, if any.
 
 `summarise` makes a plain dict of a fitted ranker, `render` makes a page of the dict,
 `write` writes the page (or the dict, as JSON) to a file. Bokeh and jinja2 are needed

@@ -31,7 +31,13 @@ def check_columns(ranker: Any, X: Any) -> Any:
     except ValueError as err:
         said = " ".join(str(err).split())
         raise DataError(f"{said} Pass the table that was fitted.") from err
-    return table.tocsc() if sparse.issparse(table) else table
+    table = table.tocsc() if sparse.issparse(table) else table
+    if not hasattr(ranker, "missing") and missing(table)[0]:
+        raise DataError(
+            f"X holds NaN, but {type(ranker).__name__} was fitted without. "
+            "Pass the table that was fitted."
+        )
+    return table
 
 
 def distribution(table: Any, feature: int) -> dict[str, Any]:

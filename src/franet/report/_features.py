@@ -10,10 +10,10 @@ import numpy as np
 from franet.report._columns import distribution
 from franet.report._numbers import number
 
-__all__ = ["communities_of", "rows"]
+__all__ = ["NAMED", "NEIGHBORS", "communities_of", "rows"]
 
-_NEIGHBORS = 10
-_NAMED = 12  # of the features that one stands for
+NEIGHBORS = 10
+NAMED = 12  # of the features that one stands for
 _COMMUNITIES = 30
 
 
@@ -41,9 +41,9 @@ def _row(
         "representative": above[0] if above else None,
         "stands_for": {
             "count": len(why.stands_for),
-            "features": [names[item.index] for item in why.stands_for[:_NAMED]],
+            "features": [names[item.index] for item in why.stands_for[:NAMED]],
         },
-        "neighbors": _linked(ranker.network_.neighbors(j, top=_NEIGHBORS), names),
+        "neighbors": _linked(ranker.network_.neighbors(j, top=NEIGHBORS), names),
         "distribution": None if table is None else distribution(table, j),
     }
 

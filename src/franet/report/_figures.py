@@ -31,11 +31,16 @@ _SHADES = 65  # odd: the middle of a diverging scale is a colour of its own
 
 def documents(summary: dict[str, Any]) -> dict[str, Any]:
     """Return the JSON of every figure, by the id of the element it goes into."""
+    makers = {
+        "figure-map": ("map", map_figure),
+        "figure-quality": ("thresholds", quality_figure),
+        "figure-edges": ("thresholds", edge_figure),
+        "figure-heat": ("heat", _heat),
+    }
     figures = {
-        "figure-map": map_figure(summary),
-        "figure-quality": quality_figure(summary),
-        "figure-edges": edge_figure(summary),
-        "figure-heat": _heat(summary),
+        place: make(summary)
+        for place, (key, make) in makers.items()
+        if summary[key] is not None
     }
     return {
         place: _document(model) for place, model in figures.items() if model is not None

@@ -12,9 +12,9 @@ from scipy.spatial.distance import squareform
 from franet.report._measure import pair_weights
 from franet.report._numbers import numbers
 
-__all__ = ["heat_map"]
+__all__ = ["SHOWN", "clustered", "heat_map"]
 
-_FEATURES = 40
+SHOWN = 40
 
 
 def heat_map(ranker: Any, table: Any | None, shown: int) -> dict[str, Any]:
@@ -35,7 +35,7 @@ def heat_map(ranker: Any, table: Any | None, shown: int) -> dict[str, Any]:
         ``row`` (of each feature, in the list of features), ``weight`` (a list of
         lists, None where it is not known) and ``source``, "data" or "network".
     """
-    order = np.argsort(ranker.ranking_, kind="stable")[: min(shown, _FEATURES)]
+    order = np.argsort(ranker.ranking_, kind="stable")[: min(shown, SHOWN)]
     row = np.flatnonzero(~ranker.constant_[order])
     weights = None if table is None else pair_weights(ranker, table, order[row])
     source = "data"
@@ -44,7 +44,24 @@ def heat_map(ranker: Any, table: Any | None, shown: int) -> dict[str, Any]:
         weights = ranker.network_.adjacency[order[row]][:, order[row]].toarray()
         weights[weights == 0.0] = np.nan
     np.fill_diagonal(weights, np.nan)
-    along = _clustered(weights)
+    return clustered(row, weights, source)
+
+
+def clustered(
+    row: NDArray[np.intp], weights: NDArray[np.float64], source: str
+) -> dict[str, Any]:
+    """Return the weights between some features, similar ones side by side.
+
+    Parameters
+    ----------
+    row : ndarray of int
+        The place of each feature in the list of features.
+    weights : ndarray of shape (k, k)
+        NaN where a weight is not known.
+    source : {"data", "network"}
+        Where the weights come from.
+    """
+    along = _along(weights)
     return {
         "row": row[along].tolist(),
         "weight": [numbers(line, 4) for line in weights[np.ix_(along, along)]],
@@ -52,7 +69,7 @@ def heat_map(ranker: Any, table: Any | None, shown: int) -> dict[str, Any]:
     }
 
 
-def _clustered(weights: NDArray[np.float64]) -> NDArray[np.intp]:
+def _along(weights: NDArray[np.float64]) -> NDArray[np.intp]:
     """Return an order in which similar features stand side by side."""
     if len(weights) < 3:
         return np.arange(len(weights))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from franet.similarity import open_source
+from franet._alike import dissimilarities
 
 __all__ = ["describe", "pair_weights", "top_weight"]
 
@@ -29,6 +29,7 @@ def describe(ranker: Any) -> dict[str, Any]:
         "low": None,
         "high": None,
         "weighted": bool(ranker.weighted),
+        "least": None,  # of what counts as like it: edges tell
     }
     if ranker.variant == "paper" and name in _KNOWN:
         symbol, offset, low, high = _KNOWN[name]
@@ -76,30 +77,11 @@ def _top(ranker: Any, table: Any | None) -> float | None:
 def _dissimilarities(
     ranker: Any, table: Any, features: NDArray[np.intp]
 ) -> NDArray[np.float64]:
-    options = {
-        "p": ranker.p,
-        "variant": ranker.variant,
-        "pairwise": ranker.missing == "pairwise",
-    }
-    alone = ranker.similarity in _KNOWN or callable(ranker.similarity)
-    if alone:  # what others there are does not matter
-        table = table[:, features]
-        features = np.arange(len(features))
-    source, constant = open_source(table, ranker.similarity, **options)
-    place = np.cumsum(~constant) - 1
-    place[constant] = -1
-    at = place[features]
-    d = np.full((len(features), len(features)), np.nan)
-    block = at // source.block
-    for i in np.unique(block[at >= 0]):
-        for j in np.unique(block[at >= 0]):
-            if i > j:
-                continue
-            tile = source.exact_tile(int(i), int(j))
-            rows = np.flatnonzero((block == i) & (at >= 0))
-            cols = np.flatnonzero((block == j) & (at >= 0))
-            part = tile[np.ix_(at[rows] % source.block, at[cols] % source.block)]
-            d[np.ix_(rows, cols)] = part
-            d[np.ix_(cols, rows)] = part.T
-    np.fill_diagonal(d, 0.0 if source.has_zero else np.nan)
-    return d
+    return dissimilarities(
+        table,
+        features,
+        ranker.similarity,
+        p=ranker.p,
+        variant=ranker.variant,
+        pairwise=ranker.missing == "pairwise",
+    )

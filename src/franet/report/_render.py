@@ -68,7 +68,7 @@ def render(summary: dict[str, Any]) -> str:
             data=json_for_html(_for_script(summary)),
             figures=json_for_html(documents(summary)),
             legend=_legend(summary),
-            best=max((f["score"] or 0.0 for f in summary["features"]), default=0.0),
+            share=_shares(summary),
         )
     )
 
@@ -129,10 +129,11 @@ def _for_script(summary: dict[str, Any]) -> dict[str, Any]:
         ],
         "communities": [
             {**entry, "color": community_color(entry["label"])}
-            for entry in summary["communities"]["largest"]
+            for entry in (summary["communities"] or {"largest": []})["largest"]
         ],
         "map": {
-            key: summary["map"][key] for key in ("row", "a", "b", "weight", "steps")
+            key: summary["map"][key] if summary["map"] else []
+            for key in ("row", "a", "b", "weight", "steps")
         },
         "n_features": summary["n_features"],
     }
@@ -140,9 +141,18 @@ def _for_script(summary: dict[str, Any]) -> dict[str, Any]:
 
 def _legend(summary: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the largest communities that have a node on the map."""
+    if summary["map"] is None:
+        return []
     drawn = {summary["features"][row]["community"] for row in summary["map"]["row"]}
     largest = summary["communities"]["largest"]
     return [entry for entry in largest if entry["label"] in drawn][:_LEGEND]
+
+
+def _shares(summary: dict[str, Any]) -> list[float]:
+    """Return the length of each score's bar: from 0, or the least if that is less."""
+    scores = [feature["score"] or 0.0 for feature in summary["features"]]
+    low, high = min([0.0, *scores]), max(scores, default=0.0)
+    return [(score - low) / (high - low) if high > low else 0.0 for score in scores]
 
 
 def _bars(distribution: dict[str, Any]) -> str:

@@ -6,6 +6,7 @@ import platform
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
+from inspect import getdoc
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from franet.report._heat import heat_map
 from franet.report._map import network_map
 from franet.report._measure import describe
 from franet.report._numbers import number, numbers
+from franet.report._plain import plain_part
 from franet.report._warnings import data_summary, notes
 
 __all__ = ["FORMAT", "VERSION", "summarise"]
@@ -43,11 +45,12 @@ def summarise(
 
     Parameters
     ----------
-    ranker : FRANe
+    ranker : FRANe or another ranker of `franet.rankers`
         The fitted ranker.
     X : array-like or sparse matrix of shape (n_samples, n_features), optional
         The table it was fitted to. Without it there are no distributions, and the
-        similarities between features are those of the network's edges.
+        similarities between features are those of the network's edges, or none if
+        the ranker has no network.
     top : int, default=500
         How many features, best first, are listed; the rest is counted.
     names : sequence of str, optional
@@ -62,7 +65,8 @@ def summarise(
     Returns
     -------
     summary : dict
-        Fit for JSON; docs/report.md lists its keys.
+        Fit for JSON; docs/report.md lists its keys. What needs a network is None for
+        rankers without one. Why a ranking says little comes first in ``warnings``.
 
     Raises
     ------
@@ -86,25 +90,20 @@ def summarise(
         raise UsageError(f"top={top}: a report lists at least one feature")
     labels = _labels(ranker, names)
     table = None if X is None else check_columns(ranker, X)
-    given = ranker.similarity == "precomputed"
-    communities = ranker.network_.communities()
-    features = rows(ranker, None if given else table, labels, top)
-    data = data_summary(ranker, table, labels)
+    part = _network_part if hasattr(ranker, "network_") else plain_part
+    found = part(ranker, table, labels, top)
+    said = [*_diagnosis(ranker), *warnings, *found["warnings"]]
     return {
         "format": FORMAT,
         "version": VERSION,
         "title": title or "Feature ranking",
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        **_counts(ranker),
-        "n_examples": None if table is None or given else int(table.shape[0]),
-        "measure": describe(ranker),
-        "warnings": [*warnings, *notes(ranker, data, communities)],
-        "data": data,
-        "features": features,
-        "communities": communities_of(communities, labels),
-        "map": network_map(ranker.network_, communities, len(features)),
-        "thresholds": _thresholds(ranker),
-        "heat": heat_map(ranker, table, len(features)),
+        "ranker": type(ranker).__name__,
+        "about": (getdoc(ranker) or "").partition("\n")[0].replace("``", ""),
+        "n_features": int(ranker.n_features_in_),
+        "n_selected": int(ranker.n_features_),
+        **found,
+        "warnings": list(dict.fromkeys(said)),
         "parameters": _parameters(ranker),
         "versions": _versions(),
         "seconds": None if seconds is None else round(seconds, 3),
@@ -112,7 +111,11 @@ def summarise(
 
 
 def _labels(ranker: Any, names: Sequence[str] | None) -> list[str]:
-    given = ranker.network_.names if names is None else names
+    given = names
+    if given is None:
+        given = getattr(ranker, "feature_names_in_", None)
+    if given is None:
+        given = [f"x{j}" for j in range(ranker.n_features_in_)]
     # Half of a surrogate pair is no text that a file can hold.
     labels = [str(name).encode("utf-8", "replace").decode() for name in given]
     if len(labels) != ranker.n_features_in_:
@@ -123,11 +126,35 @@ def _labels(ranker: Any, names: Sequence[str] | None) -> list[str]:
     return labels
 
 
+def _diagnosis(ranker: Any) -> list[str]:
+    """Return why the ranking says little, where it does."""
+    return [ranker._diagnosis] if getattr(ranker, "_diagnosis", "") else []
+
+
+def _network_part(
+    ranker: Any, table: Any | None, labels: list[str], top: int
+) -> dict[str, Any]:
+    given = ranker.similarity == "precomputed"
+    communities = ranker.network_.communities()
+    features = rows(ranker, None if given else table, labels, top)
+    data = data_summary(ranker, table, labels)
+    return {
+        **_counts(ranker),
+        "n_examples": None if table is None or given else int(table.shape[0]),
+        "measure": describe(ranker),
+        "warnings": notes(ranker, data, communities),
+        "data": data,
+        "features": features,
+        "communities": communities_of(communities, labels),
+        "map": network_map(ranker.network_, communities, len(features)),
+        "thresholds": _thresholds(ranker),
+        "heat": heat_map(ranker, table, len(features)),
+    }
+
+
 def _counts(ranker: Any) -> dict[str, Any]:
     won = ranker.winner_ is not None
     return {
-        "n_features": int(ranker.n_features_in_),
-        "n_selected": int(ranker.n_features_),
         "n_edges": int(ranker.network_.n_edges),
         "n_isolated": int(ranker.n_isolated_),
         "n_constant": int(np.sum(ranker.constant_)),

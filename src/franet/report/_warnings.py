@@ -13,7 +13,14 @@ from franet.report._columns import missing
 from franet.report._measure import top_weight
 from franet.report._numbers import words
 
-__all__ = ["data_summary", "notes"]
+__all__ = [
+    "data_summary",
+    "duplicates",
+    "missing_values",
+    "notes",
+    "plain_notes",
+    "some",
+]
 
 _NAMED = 8
 
@@ -32,19 +39,25 @@ def data_summary(
     """
     net = ranker.network_
     alone = (np.diff(net.adjacency.indptr) == 0) & ~ranker.constant_
-    found: dict[str, Any] = {
-        "constant": _some(np.flatnonzero(ranker.constant_), names),
-        "isolated": _some(np.flatnonzero(alone), names),
+    given = ranker.similarity == "precomputed"
+    return {
+        "constant": some(np.flatnonzero(ranker.constant_), names),
+        "isolated": some(np.flatnonzero(alone), names),
         "duplicates": _duplicates(ranker, table, names),
-        "missing": {"count": None, "features": [], "cells": None},
+        "missing": missing_values(None if given else table, names),
     }
-    if table is not None and ranker.similarity != "precomputed":
-        cells, columns = missing(table)
-        found["missing"] = _some(columns, names) | {"cells": cells}
-    return found
 
 
-def _some(features: Any, names: Sequence[str]) -> dict[str, Any]:
+def missing_values(table: Any | None, names: Sequence[str]) -> dict[str, Any]:
+    """Return how many values are missing and where; None where it is not known."""
+    if table is None:
+        return {"count": None, "features": [], "cells": None}
+    cells, columns = missing(table)
+    return some(columns, names) | {"cells": cells}
+
+
+def some(features: Any, names: Sequence[str]) -> dict[str, Any]:
+    """Return how many features there are, and the first names."""
     return {
         "count": len(features),
         "features": [names[int(j)] for j in features[:_NAMED]],
@@ -58,20 +71,23 @@ def _duplicates(ranker: Any, table: Any | None, names: Sequence[str]) -> dict[st
         return {"count": None, "features": [], "groups": None}
     edges = ranker.network_.adjacency.tocoo()
     same = edges.data >= top - 1e-9 * max(1.0, abs(top))
-    j, k = (c[same] for c in edges.coords)
-    features = np.unique(j)
-    graph = sparse.coo_array((np.ones(len(j)), (j, k)), shape=edges.shape)
+    pairs = np.stack([c[same] for c in edges.coords], axis=1)
+    return duplicates(pairs, names)
+
+
+def duplicates(pairs: Any, names: Sequence[str]) -> dict[str, Any]:
+    """Return the features of pairs of copies, and in how many groups they are."""
+    n = len(names)
+    features = np.unique(pairs)
+    graph = sparse.coo_array((np.ones(len(pairs)), tuple(pairs.T)), shape=(n, n))
     _, part = connected_components(graph, directed=False)
     groups = len(np.unique(part[features]))
-    return _some(features, names) | {"groups": groups}
+    return some(features, names) | {"groups": groups}
 
 
-def notes(ranker: Any, data: dict[str, Any], communities: Any) -> list[str]:
-    """Return what a reader should know, a sentence or two each."""
-    n, net = len(ranker.ranking_), ranker.network_
+def plain_notes(data: dict[str, Any]) -> list[str]:
+    """Return what a reader should know of constant features and copies."""
     found = []
-    if ranker.winner_ is None:
-        found.append("No threshold won: all features score the same.")
     if count := data["constant"]["count"]:
         found.append(
             f"{words(count, 'feature is', 'features are')} constant and "
@@ -84,6 +100,16 @@ def notes(ranker: Any, data: dict[str, Any], communities: Any) -> list[str]:
             "each other, as far as the similarity can tell: "
             f"{_list(data['duplicates'])}."
         )
+    return found
+
+
+def notes(ranker: Any, data: dict[str, Any], communities: Any) -> list[str]:
+    """Return what a reader should know, a sentence or two each."""
+    n, net = len(ranker.ranking_), ranker.network_
+    found = []
+    if ranker.winner_ is None:
+        found.append("No threshold won: all features score the same.")
+    found += plain_notes(data)
     if cells := data["missing"]["cells"]:
         found.append(
             f"{words(cells, 'value is', 'values are')} missing, in "

@@ -2,6 +2,9 @@
 // The data of the page, and small helpers. Names reach the page as text, never as HTML.
 const report = JSON.parse(document.getElementById("report-data").textContent);
 const $ = (id) => document.getElementById(id);
+// Not every ranker has a network, and without the table it may know no similarities.
+const hasNetwork = report.features.some((f) => f.community !== null);
+const hasRelations = report.features.some((f) => f.stands_for !== null);
 const rowOfIndex = new Map(report.features.map((f, row) => [f.index, row]));
 const collator = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
 const fold = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();

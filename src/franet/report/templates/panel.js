@@ -7,15 +7,18 @@ function linked(entry) {
   return row === undefined ? name : element("button", { type: "button", onclick: () => select(row) }, name);
 }
 
-function facts(f) {
+function chip(f) {
+  if (f.community < 0) return "none";
   const community = report.communities.find((c) => c.label === f.community);
-  const chip = f.community < 0 ? "none" : element("span", { class: "chip" }, element("span", { class: "dot", style: community ? `background:${community.color}` : "background:#8d96a1" }), String(f.community + 1));
+  return element("span", { class: "chip" }, element("span", { class: "dot", style: community ? `background:${community.color}` : "background:#8d96a1" }), String(f.community + 1));
+}
+
+function facts(f) {
   const list = element("dl");
   for (const [term, value] of [
     ["rank", `${f.rank.toLocaleString("en")} of ${report.n_features.toLocaleString("en")}`],
     ["score", significant(f.score)],
-    ["community", chip],
-    ["neighbours", f.n_neighbors.toLocaleString("en")],
+    ...(hasNetwork ? [["community", chip(f)], ["neighbours", f.n_neighbors.toLocaleString("en")]] : []),
     ["selected", f.selected ? "yes" : "no"],
   ]) list.append(element("dt", {}, term), element("dd", {}, value));
   return list;
@@ -30,6 +33,7 @@ function neighbours(f) {
 }
 
 function why(f) {
+  if (!hasNetwork) return `No better listed feature has |${report.measure.symbol}| ≥ ${report.measure.least} with it.`;
   if (!f.n_neighbors) return "It has no edge at the winning threshold.";
   if (!f.representative) return "None of its neighbours ranks higher: it speaks for itself.";
   return null;
@@ -45,7 +49,13 @@ function showPanel(row) {
   }
   const f = report.features[row];
   $("panel-title").replaceChildren(element("bdi", {}, f.name));
-  const parts = [facts(f)];
+  $("panel-content").replaceChildren(facts(f), ...(hasRelations ? relations(f) : []));
+  $("panel-content").parentNode.scrollTop = 0;
+}
+
+// What it is like, what it stands for, and its neighbours.
+function relations(f) {
+  const parts = [];
   if (f.representative) {
     const strength = report.measure.weighted ? ` (${report.measure.symbol} = ${similarity(f.representative.weight)})` : "";
     const item = element("ol", {}, element("li", {}, linked(f.representative), element("span", { class: "quiet num nowrap" }, strength)));
@@ -57,11 +67,10 @@ function showPanel(row) {
     parts.push(element("h3", {}, `Stands for ${plural(f.stands_for.count, "feature")}`), element("p", { dir: "auto", style: "overflow-wrap:anywhere" }, names + more));
   }
   if (f.neighbors.length) {
-    const title = f.n_neighbors > f.neighbors.length ? `Strongest ${f.neighbors.length} of ${f.n_neighbors.toLocaleString("en")} neighbours` : "Neighbours";
+    const title = !hasNetwork ? "Closest of those listed" : f.n_neighbors > f.neighbors.length ? `Strongest ${f.neighbors.length} of ${f.n_neighbors.toLocaleString("en")} neighbours` : "Neighbours";
     parts.push(element("h3", {}, report.measure.weighted ? `${title}, by ${report.measure.symbol}` : title), neighbours(f));
   }
-  $("panel-content").replaceChildren(...parts);
-  $("panel-content").parentNode.scrollTop = 0;
+  return parts;
 }
 
 onSelect(showPanel);

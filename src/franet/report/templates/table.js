@@ -7,7 +7,7 @@ const sortKeys = {
   score: (f) => f.score ?? -Infinity,
   community: (f) => (f.community < 0 ? Infinity : f.community),
   stands: (f) => f.stands_for.count,
-  weight: (f) => (f.representative ? f.representative.weight : -Infinity),
+  weight: (f) => (f.representative ? Math.abs(f.representative.weight) : -Infinity),
 };
 const largestFirst = new Set(["score", "stands", "weight"]);
 const allStatus = $("table-status").textContent;
@@ -18,7 +18,7 @@ function unfold() { $("table").classList.remove("folded"); }
 function filterTable() {
   unfold();
   const wanted = fold($("table-search").value.trim());
-  const community = $("table-community").value;
+  const community = $("table-community")?.value ?? "";
   const only = $("table-selected").checked;
   let count = 0;
   for (const row of tableRows) {
@@ -88,14 +88,18 @@ function moveFocus(event) {
 
 async function copyTable() {
   const clean = (text) => String(text).replace(/[\t\r\n]+/g, " ");
-  const head = ["rank", "feature", "index", "score", "selected", "community", "stands for", "most like", report.measure.symbol];
-  const lines = shownRows().map((row) => {
-    const f = report.features[row.dataset.row];
-    const like = f.representative;
-    return [f.rank, f.name, f.index, f.score, f.selected, f.community < 0 ? "" : f.community + 1,
-      f.stands_for.count, like ? like.name : "", like ? like.weight + report.measure.offset : ""].map(clean).join("\t");
-  });
-  const text = [head.join("\t"), ...lines].join("\n") + "\n";
+  const columns = {
+    rank: (f) => f.rank, feature: (f) => f.name, index: (f) => f.index, score: (f) => f.score, selected: (f) => f.selected,
+    ...(hasNetwork && { community: (f) => (f.community < 0 ? "" : f.community + 1) }),
+    ...(hasRelations && {
+      "stands for": (f) => f.stands_for.count,
+      "most like": (f) => f.representative?.name ?? "",
+      [report.measure.symbol]: (f) => (f.representative ? f.representative.weight + report.measure.offset : ""),
+    }),
+  };
+  const line = (f) => Object.values(columns).map((cell) => clean(cell(f))).join("\t");
+  const lines = shownRows().map((row) => line(report.features[row.dataset.row]));
+  const text = [Object.keys(columns).join("\t"), ...lines].join("\n") + "\n";
   let done = true;
   try {
     await navigator.clipboard.writeText(text);
@@ -112,7 +116,7 @@ async function copyTable() {
 }
 
 $("table-search").addEventListener("input", filterTable);
-$("table-community").addEventListener("change", filterTable);
+$("table-community")?.addEventListener("change", filterTable);
 $("table-selected").addEventListener("change", filterTable);
 $("table-copy").addEventListener("click", copyTable);
 $("table").tHead.addEventListener("click", (event) => {
