@@ -9,24 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
-from franet._progress import report
 from franet._threads import count_threads
-from franet.engine.tiles import Tile, TileGrid, TileRunner
 from franet.rankers._base import Ranker
-from franet.rankers._greedy import constant_in, dense, falling, first_best, how_many
-from franet.rankers.kernels import add_gains, block_gains
-from franet.similarity._correlation import CorrelationSource
+from franet.rankers._cover import Columns, Cover
+from franet.rankers._greedy import constant_in, dense, falling, how_many
 
 __all__ = ["FacilityLocation"]
 
-# Candidates that are looked at together, so that their products are one of matrices.
-_BATCH = 16
-# Features along a stripe of such a product: 0.5 MB.
-_STRIPE = 4096
 # A feature that is covered up to this is a copy of a pick.
 _COPY = 1e-9
-# From so many stripes on, threads are worth their start.
-_MANY = 8
 
 
 class FacilityLocation(Ranker):
@@ -85,13 +76,18 @@ class FacilityLocation(Ranker):
 
     Notes
     -----
-    The first gains, and the last ones of features not picked, are two passes over all
-    pairs, tile by tile: O(m·n²), never an n × n array. Between them the search is
-    lazy [2]_: gains only fall, so that an old gain is an upper bound, and only
-    candidates whose bound exceeds the best gain are looked at again, at O(m·n) each.
-    A float32 table is passed over in float32, with sums in float64; what is picked is
-    decided in float64. A sparse table is made dense. A pick is the first column among
-    equal gains.
+    The search is lazy [2]_: gains only fall, so that an old gain is an upper bound,
+    and only candidates whose bound exceeds the best gain are looked at again. A pick
+    raises the cover of some features only, and only those change a gain: a bound is
+    renewed at O(m) for each rise since it was last. Of n features that are alike the
+    t-th pick covers about n/t better, so that k picks take O(m·n²·log k) at most.
+    Where that is less work, a pass over all pairs, tile by tile, renews all bounds.
+    Another one, at the end, finds what features not picked would add. There is never
+    an n × n array. The first gains take no pass if p is 2: they are a quadratic form.
+
+    A float32 table is passed over in float32, with sums in float64, and bounds carry
+    a margin for its rounding; what is picked, and its gain, is decided in float64. A
+    sparse table is made dense. A pick is the first column among equal gains.
 
     References
     ----------
@@ -139,8 +135,8 @@ class FacilityLocation(Ranker):
         k = min(how_many(self.n_ranked, self.n_features_to_select, n), len(columns))
         self.order_, self.gains_ = columns[:0], np.empty(0)
         if k:
-            cover = _Cover(
-                _Columns(dense(X), columns, absolute=True),
+            cover = Cover(
+                Columns(dense(X), columns),
                 float(self.power),
                 count_threads(self.n_jobs),
             )
@@ -152,7 +148,7 @@ class FacilityLocation(Ranker):
 
 
 def _all_scores(
-    order: NDArray[np.intp], gains: NDArray[np.float64], cover: _Cover
+    order: NDArray[np.intp], gains: NDArray[np.float64], cover: Cover
 ) -> NDArray[np.float64]:
     """Return scores that fall along the picks, and are lower for all others."""
     fallen = falling(np.append(gains, gains[-1]))
@@ -164,109 +160,3 @@ def _all_scores(
         scores[cover.cover >= 1.0 - _COPY] = 0.0
     scores[order] = fallen[:-1]
     return scores
-
-
-class _Columns(CorrelationSource):
-    """Tiles of ``1 − |r|``, and the standardised columns they come from."""
-
-    def rows(self, part: Any) -> NDArray[np.float64]:
-        """Return some columns as rows of unit length."""
-        return np.asarray(self._exact[: self.n][part])
-
-
-class _Cover:
-    """How well each feature is represented, and what a further pick would add."""
-
-    def __init__(self, source: _Columns, power: float, n_threads: int) -> None:
-        self.source = source
-        self.n = source.n
-        self.power = power
-        self.cover = np.zeros(self.n)
-        # What rounding may add to a gain.
-        self._noise = self.n * (power * source.error + 1e-13)
-        self._grid = TileGrid(source.n, source.block)
-        self._runner = TileRunner(n_threads)
-        self._alone = TileRunner(1)
-
-    def all_gains(self, stage: str) -> NDArray[np.float64]:
-        """Return the gains of all features, by a pass over all pairs."""
-        gains = np.maximum(1.0 - self.cover, 0.0)
-
-        def visit(tile: Tile) -> None:
-            # Blocks of one round are different: a feature's sum has one writer.
-            add_gains(
-                self.source.tile(tile.i, tile.j),
-                *tile.shape,
-                tile.is_diagonal,
-                tile.rows.start,
-                tile.cols.start,
-                self.power,
-                self.cover,
-                gains=gains,
-            )
-
-        self._runner.run(self._grid.rounds(), visit, stage)
-        return gains
-
-    def pick(self, k: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-        """Pick up to `k` features; return them and their gains."""
-        bound = self.all_gains("first gains") + self._noise
-        order: list[int] = []
-        gains: list[float] = []
-        # Products of a few candidates are too small for the threads of BLAS.
-        with self._runner.one_blas_thread():
-            while len(order) < k:
-                j, gain = self._best(bound)
-                if gain <= self.n * 1e-13:
-                    break
-                self._add(j)
-                bound[j] = -np.inf
-                order.append(j)
-                gains.append(gain)
-                report("picks", len(order), k)
-        return np.array(order, np.intp), np.array(gains)
-
-    def _best(self, bound: NDArray[np.float64]) -> tuple[int, float]:
-        """Return the first feature of the largest gain; bounds become tighter."""
-        fresh = np.full(self.n, -np.inf)
-        stale = bound.copy()
-        while True:
-            best = fresh.max()
-            part = np.argpartition(-stale, min(_BATCH, self.n) - 1)[:_BATCH]
-            # Those within rounding of the best may come before it.
-            part = np.sort(part[stale[part] >= best - 1e-9 * abs(best)])
-            part = part[stale[part] > -np.inf]
-            if not len(part):
-                break
-            fresh[part] = self._gains(part)
-            stale[part] = -np.inf
-        seen = fresh > -np.inf
-        bound[seen] = fresh[seen]
-        j = first_best(fresh)
-        return j, float(fresh[j])
-
-    def _stripes(self) -> list[slice]:
-        return [slice(at, at + _STRIPE) for at in range(0, self.n, _STRIPE)]
-
-    def _gains(self, features: NDArray[np.intp]) -> NDArray[np.float64]:
-        # Always as many rows: products round the same in any company.
-        A = np.zeros((_BATCH, self.source.rows(slice(1)).shape[1]))
-        A[: len(features)] = self.source.rows(features)
-
-        def gains_in(stripe: slice) -> NDArray[np.float64]:
-            gains = np.zeros(_BATCH)
-            R = A @ self.source.rows(stripe).T
-            block_gains(R, self.power, self.cover[stripe], gains=gains)
-            return gains
-
-        stripes = self._stripes()
-        runner = self._runner if len(stripes) >= _MANY else self._alone
-        return np.sum(runner.map(gains_in, stripes), axis=0)[: len(features)]
-
-    def _add(self, j: int) -> None:
-        """Let a feature represent all that resemble it more than others do."""
-        x = self.source.rows(j)
-        for stripe in self._stripes():
-            r = np.abs(self.source.rows(stripe) @ x) ** self.power
-            np.maximum(self.cover[stripe], r, out=self.cover[stripe])
-        self.cover[j] = 1.0

@@ -1,8 +1,8 @@
 """Kernels of the rankers: arrays and scalars in, outputs by keyword.
 
-Letters: ``D`` a tile of ``1 − |r|``, ``a`` × ``b`` its part without padding, ``up``
+Letters: ``R`` a tile of correlations, ``a`` × ``b`` its part without padding, ``up``
 whether only the pairs above the diagonal count, ``j0``/``k0`` the first feature
-down/across.
+down/across, ``w = |r|^p`` weights.
 """
 
 from __future__ import annotations
@@ -11,28 +11,62 @@ import numpy as np
 
 from franet.engine._jit import kernel, reduction
 
-__all__ = ["add_gains", "block_gains", "relief_sums"]
+__all__ = ["add_gains", "block_gains", "falls", "relief_sums"]
 
 
 @reduction
-def add_gains(D, a, b, up, j0, k0, p, cover, *, gains):
+def _weigh(r, p, w):
+    # Powers of their own, because the general one is not vectorised.
+    if p == 2.0:
+        for k in range(r.size):
+            w[k] = r[k] * r[k]
+    elif p == 1.0:
+        for k in range(r.size):
+            w[k] = abs(r[k])
+    else:
+        for k in range(r.size):
+            w[k] = abs(r[k]) ** p
+
+
+@reduction
+def _add_sides(w, own, cover, gains):
+    # One row of a tile, on whole slices: this is the form that is vectorised.
+    # ``w − min(w, c)`` is ``max(w − c, 0)`` in the precision of the tile.
+    s = 0.0
+    for k in range(w.size):
+        s += np.float64(w[k] - min(w[k], cover[k]))
+        gains[k] += np.float64(w[k] - min(w[k], own))
+    return s
+
+
+@kernel
+def add_gains(R, a, b, up, j0, k0, p, cover, *, gains):
     """Add to both features of each pair what they would add to the other's cover."""
+    w = np.empty(b, R.dtype)
     for j in range(a):
-        own = cover[j0 + j]
-        sum_j = 0.0
         first = j + 1 if up else 0
-        if p == 2.0:
-            for k in range(first, b):
-                w = 1.0 - np.float64(D[j, k])
-                w = w * w
-                sum_j += max(w - cover[k0 + k], 0.0)
-                gains[k0 + k] += max(w - own, 0.0)
-        else:
-            for k in range(first, b):
-                w = abs(1.0 - np.float64(D[j, k])) ** p
-                sum_j += max(w - cover[k0 + k], 0.0)
-                gains[k0 + k] += max(w - own, 0.0)
-        gains[j0 + j] += sum_j
+        across = slice(k0 + first, k0 + b)
+        _weigh(R[j, first:b], p, w[first:])
+        gains[j0 + j] += _add_sides(
+            w[first:], cover[j0 + j], cover[across], gains[across]
+        )
+
+
+@reduction
+def _fall(w, old, new):
+    s = 0.0
+    for k in range(w.size):
+        s += np.float64(min(max(w[k], old[k]), new[k]) - old[k])
+    return s
+
+
+@kernel
+def falls(R, p, old, new, *, out):
+    """Write how far the gains of the rows of R fall as the cover rises to `new`."""
+    w = np.empty(R.shape[1], R.dtype)
+    for s in range(R.shape[0]):
+        _weigh(R[s], p, w)
+        out[s] = _fall(w, old, new)
 
 
 @reduction
