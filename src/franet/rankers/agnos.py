@@ -120,6 +120,11 @@ class AgnoS(Ranker):
     on shrinking, slowly, while the loss hardly falls. Early stopping is part of the
     method, and only the relation of scores within one fit means something.
 
+    The best features serve the hidden units, not the components of the table by their
+    size. Where one component has much of the variance and d is large, few of the best
+    features follow it, and what counts all of them alike, as distances do, loses sight
+    of it. Compare with `franet.rankers.RandomRanking`, or set a smaller `n_hidden`.
+
     Takes O(m n d) time for each iteration and O((m + d) n) memory; the neighbours for
     ``n_hidden="auto"`` take O(m² n). Sparse tables are made dense.
 
