@@ -1,0 +1,25 @@
+"""Data sets: the benchmarks of the paper by name, and made ones with known answers."""
+
+from __future__ import annotations
+
+from franet.datasets._download import Fetched, fetch
+from franet.datasets._files import cache_folder, find, names
+from franet.datasets._load import Dataset, load
+from franet.datasets._registry import DATASETS, Entry, get
+from franet.datasets._synthetic import Groups, make_groups, make_hub
+
+__all__ = [
+    "DATASETS",
+    "Dataset",
+    "Entry",
+    "Fetched",
+    "Groups",
+    "cache_folder",
+    "fetch",
+    "find",
+    "get",
+    "load",
+    "make_groups",
+    "make_hub",
+    "names",
+]
