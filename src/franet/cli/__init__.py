@@ -1,4 +1,4 @@
-"""The command line: ``franet rank`` for files, ``franet demo`` for a first look.
+"""The command line: ``franet rank`` and ``evaluate`` for files, ``demo`` to begin with.
 
 Nothing heavy is imported before a command runs, so that help comes at once.
 """
@@ -9,7 +9,10 @@ import click
 
 from franet import __version__
 from franet.cli._group import Group
+from franet.cli.bench import bench
+from franet.cli.datasets import datasets
 from franet.cli.demo import demo
+from franet.cli.evaluate import evaluate
 from franet.cli.rank import rank
 
 __all__ = ["main"]
@@ -31,3 +34,6 @@ def main(ctx: click.Context) -> None:
 
 main.add_command(rank)
 main.add_command(demo)
+main.add_command(datasets)
+main.add_command(evaluate)
+main.add_command(bench)

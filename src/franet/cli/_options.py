@@ -10,7 +10,7 @@ import click
 from franet.io._registry import FORMATS
 from franet.rankers import RANKERS
 
-__all__ = ["ranking_options", "reading_options"]
+__all__ = ["ranking_options", "reading_options", "take_reading"]
 
 SIMILARITIES = (
     "correlation",
@@ -99,6 +99,25 @@ reading_options = _together(
         "--drop-non-numeric", is_flag=True, help="Leave out non-numeric columns."
     ),
 )
+
+
+def take_reading(options: dict[str, Any]) -> dict[str, Any]:
+    """Take the arguments of the reader out of `options`, and return them."""
+    names = (
+        "format",
+        "transpose",
+        "header",
+        "index",
+        "variable",
+        "feature_names",
+        "drop_non_numeric",
+    )
+    reading = {name: options.pop(name) for name in names}
+    for name in ("header", "index"):
+        if reading[name] is None:
+            reading[name] = "auto"
+    return reading
+
 
 ranking_options = _together(
     click.option(

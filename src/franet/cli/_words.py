@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-__all__ = ["as_options", "clean", "name_column", "one_line"]
+__all__ = ["as_options", "clean", "left_out", "name_column", "one_line"]
 
 _PARAMETER = re.compile(
     r"\b(centrality|missing|quality|similarity|thresholds|tie_break|variant)="
@@ -61,3 +61,11 @@ def name_column(message: str, names: Sequence[str] | None) -> str:
     if match is None or names is None or int(match[1]) >= len(names):
         return message
     return f"Column {names[int(match[1])]!r} ({match[1]}){message[match.end() :]}"
+
+
+def left_out(names: list[str]) -> str:
+    """Return a sentence about columns that were not read."""
+    from franet.io._table import few
+
+    count = "1 column" if len(names) == 1 else f"{len(names)} columns"
+    return f"Left out {count} without numbers: {few(names)}."

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from franet.cli._options import ranking_options, reading_options
+from franet.cli._options import ranking_options, reading_options, take_reading
 from franet.cli._rankers import check_ranker, parameters_of
 from franet.cli._report import check_report_file, reporter
 from franet.exceptions import UsageError
@@ -34,7 +34,7 @@ __all__ = ["rank"]
     "--report",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="Write a page that shows ranking and network to this .html (or .json) file.",
+    help="Write a page that shows the ranking to this .html (or .json) file.",
 )
 @click.option("--force", is_flag=True, help="Replace files to write if they exist.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
@@ -69,12 +69,12 @@ def rank(
         _check_output(file, output, force)
     if report is not None:
         check_report_file(report, force, (file, output))
-    reading, options = _split(options)
+    reading = take_reading(options)
     parameters = parameters_of(ranker, options)
 
     from franet.cli._job import plan_table, rank_table
     from franet.cli._screen import ProgressBar, show, show_plan, warn
-    from franet.cli._words import clean
+    from franet.cli._words import clean, left_out
     from franet.io import read_table, write_table
 
     table = read_table(file, **reading)
@@ -85,7 +85,7 @@ def rank(
         else:
             show_plan(plan)
         return
-    notes = [_left_out(table.dropped)] if table.dropped else []
+    notes = [left_out(table.dropped)] if table.dropped else []
     with ProgressBar(hidden=quiet) as bar:
         summary, columns = rank_table(
             table.X,
@@ -123,30 +123,3 @@ def _check_output(file: Path, output: Path, force: bool) -> None:
     if output.exists() and file.exists() and os.path.samefile(file, output):
         raise UsageError("--output is the file to read; name another file")
     check_target(output, force=force)
-
-
-def _split(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the arguments of the reader, and what is left."""
-    reading = {
-        name: options.pop(name)
-        for name in (
-            "format",
-            "transpose",
-            "header",
-            "index",
-            "variable",
-            "feature_names",
-            "drop_non_numeric",
-        )
-    }
-    for name in ("header", "index"):
-        if reading[name] is None:
-            reading[name] = "auto"
-    return reading, options
-
-
-def _left_out(names: list[str]) -> str:
-    from franet.io._table import few
-
-    count = "1 column" if len(names) == 1 else f"{len(names)} columns"
-    return f"Left out {count} without numbers: {few(names)}."

@@ -1,0 +1,173 @@
+"""``franet evaluate``: which ranker, how many features, and do they beat chance."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from franet.cli._options import reading_options, take_reading
+
+if TYPE_CHECKING:
+    from franet.evaluation.results import Results
+
+__all__ = ["evaluate"]
+
+
+@click.command(short_help="Judge rankers on a file: which, and how many features.")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--rankers",
+    default="frane",
+    show_default=True,
+    metavar="NAMES",
+    help="Names with commas between them, or all; name:param=value sets a parameter.",
+)
+@click.option(
+    "--at",
+    type=click.IntRange(min=1),
+    default=16,
+    show_default=True,
+    help="How many features the table is shown for.",
+)
+@click.option(
+    "--n-features",
+    default="powers",
+    show_default=True,
+    metavar="NUMBERS",
+    help="At how many features rankings are judged: 1, 2, 4, … and all, or numbers.",
+)
+@click.option(
+    "--folds", default="10", show_default=True, help="A number of folds, or paper."
+)
+@click.option("--repeats", type=click.IntRange(min=1), default=1, show_default=True)
+@click.option("--measure", default="rmae", show_default=True, help="What is measured.")
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(min=0),
+    default=0.01,
+    show_default=True,
+    help="How much worse than the best the recommended number may be.",
+)
+@click.option(
+    "--no-references",
+    is_flag=True,
+    help="Do not judge random columns and column-subset beside the others.",
+)
+@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True)
+@click.option(
+    "--plot",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Draw the curves into this .svg, .png or .pdf file.",
+)
+@click.option(
+    "--output",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Write every value to this .csv, .tsv, .json or .parquet file.",
+)
+@click.option("--force", is_flag=True, help="Replace files to write if they exist.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option("--quiet", is_flag=True, help="No progress, no warnings.")
+@reading_options
+def evaluate(
+    file: Path,
+    rankers: str,
+    at: int,
+    n_features: str,
+    folds: str,
+    repeats: int,
+    measure: str,
+    tolerance: float,
+    no_references: bool,
+    seed: int,
+    plot: Path | None,
+    output: Path | None,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+    **options: Any,
+) -> None:
+    """Judge rankers by how well their best features rebuild the table in FILE.
+
+    Each ranker sees nine tenths of the examples; the other tenth is then rebuilt from
+    its first features. Random columns and column-subset are judged too. The last lines
+    say how many features are enough.
+    """
+    from franet.cli._screen import ProgressBar, warn
+    from franet.cli._specs import parse_counts, parse_folds, parse_rankers
+    from franet.cli._words import left_out
+    from franet.evaluation import evaluate as judge
+    from franet.evaluation.measures import check_measures
+    from franet.io import check_target, read_table
+    from franet.io._write import output_format
+
+    check_measures(measure, labelled=False)
+    counts, chosen = parse_counts(n_features), parse_rankers(rankers)
+    if output is not None:
+        output_format(output)
+    for path in (plot, output):
+        if path is not None:
+            check_target(path, force=force)
+    table = read_table(file, **take_reading(options))
+    if table.dropped and not quiet:
+        warn([left_out(table.dropped)])
+    with ProgressBar(hidden=quiet) as bar:
+        results = judge(
+            chosen,
+            table.X,
+            n_features=_with(counts, at, table.X.shape[1]),
+            folds=parse_folds(folds),
+            repeats=repeats,
+            measures=[measure],
+            references=not no_references,
+            name=file.name,
+            random_state=seed,
+            progress=bar,
+        )
+    _write(results, measure, plot, output, force)
+    made = results.table(at, measure)
+    advice = results.recommend(measure=measure, tolerance=tolerance)
+    if as_json:
+        click.echo(json.dumps(_document(made, advice, results), indent=1))
+    else:
+        click.echo(f"{made}\n\n{advice}")
+
+
+def _with(counts: Any, at: int, n_features: int) -> Any:
+    """Return the counts with that of the table among them."""
+    from franet.evaluation.measures import feature_counts
+
+    return sorted({*feature_counts(counts, n_features), min(at, n_features)})
+
+
+def _write(
+    results: Results, measure: str, plot: Path | None, output: Path | None, force: bool
+) -> None:
+    from franet.evaluation.records import Row
+    from franet.io import atomic_write, write_table
+
+    if output is not None:
+        columns = zip(*results.rows(), strict=True)
+        write_table(dict(zip(Row._fields, columns, strict=True)), output, force=force)
+    if plot is not None:
+        figure = results.plot_curves(measure=measure).figure
+        with atomic_write(plot, force=force, mode="wb") as file:
+            figure.savefig(file, format=plot.suffix.lstrip(".") or "svg")
+
+
+def _document(made: Any, advice: Any, results: Results) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    return {
+        "format": "franet-evaluation",
+        "version": 1,
+        "columns": made.columns,
+        "rows": made.rows,
+        "notes": made.notes,
+        "recommendation": asdict(advice),
+        "values": [row._asdict() for row in results.rows()],
+    }

@@ -1,0 +1,53 @@
+"""How good a ranking is: folds, measures, curves, comparisons, and a benchmark."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from franet.evaluation._compare import compare
+    from franet.evaluation._evaluate import evaluate
+    from franet.evaluation.folds import make_folds, paper_folds, shuffled_folds
+    from franet.evaluation.measures import MEASURES
+    from franet.evaluation.records import Record
+    from franet.evaluation.results import Results
+    from franet.evaluation.runner import run
+    from franet.evaluation.store import Store
+
+__all__ = [
+    "MEASURES",
+    "Record",
+    "Results",
+    "Store",
+    "compare",
+    "evaluate",
+    "make_folds",
+    "paper_folds",
+    "run",
+    "shuffled_folds",
+]
+
+_HOME = {
+    "MEASURES": "measures",
+    "Record": "records",
+    "Results": "results",
+    "Store": "store",
+    "compare": "_compare",
+    "evaluate": "_evaluate",
+    "make_folds": "folds",
+    "paper_folds": "folds",
+    "run": "runner",
+    "shuffled_folds": "folds",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'franet.evaluation' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"franet.evaluation.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

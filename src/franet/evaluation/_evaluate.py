@@ -1,0 +1,174 @@
+"""Rankers on one's own table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from franet._progress import Listener, listening, report
+from franet.evaluation._unit import prepare, run_unit
+from franet.evaluation.folds import make_folds, name_folds
+from franet.evaluation.measures import FoldScorer, check_measures, feature_counts
+from franet.evaluation.records import Record, changed_parameters
+from franet.evaluation.results import RANDOM, Results
+from franet.exceptions import DataError, UsageError
+from franet.rankers import get
+
+__all__ = ["evaluate"]
+
+# Compared with whatever is evaluated: chance, and the plainest good ranking.
+_REFERENCES = {RANDOM: "RandomRanking", "column-subset": "ColumnSubset"}
+
+
+def evaluate(
+    rankers: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    n_features: Any = "powers",
+    folds: Any = 10,
+    repeats: int = 1,
+    measures: Sequence[str] | str | None = None,
+    references: bool = True,
+    name: str = "table",
+    random_state: int = 0,
+    progress: Listener | None = None,
+) -> Results:
+    """Judge rankers by how well their first features rebuild a table.
+
+    Each ranker ranks the training part of each fold once; the ranking is then judged
+    at every number of features, on examples that it has not seen.
+
+    Parameters
+    ----------
+    rankers : estimator, str, or a sequence or dict of them
+        Rankers by label, such as ``{"frane": FRANe(), "random": RandomRanking()}``;
+        strings are names from `franet.rankers.RANKERS`.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        The table, without missing values.
+    y : array-like of shape (n_samples,), optional
+        Classes, for the measures that need them. No ranker sees them.
+    n_features : "powers", int or sequence of int, default="powers"
+        At how many features rankings are judged; ``"powers"``: 1, 2, 4, … and all.
+    folds : int, "paper", splitter or iterable, default=10
+        A number of shuffled folds, the partition of the paper, an object with
+        ``split(X)``, or pairs of row numbers.
+    repeats : int, default=1
+        Repetitions with other shuffles, where `folds` is a number.
+    measures : sequence of str, optional
+        Names from `franet.evaluation.MEASURES`; by default all that need no classes.
+    references : bool, default=True
+        Whether random columns and `ColumnSubset` are judged too.
+    name : str, default="table"
+        A name for the table.
+    random_state : int, default=0
+        Seed of the folds and of rankers that have none.
+    progress : callable, optional
+        Called as ``progress(stage, done, total)``.
+
+    Returns
+    -------
+    results : Results
+        Curves, fold by fold; `table`, `plot_curves`, `recommend`, `verdicts`.
+
+    Examples
+    --------
+    >>> from franet import FRANe
+    >>> from franet.evaluation import evaluate
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, _ = load_breast_cancer(return_X_y=True)
+    >>> results = evaluate(FRANe(), X, folds=5, measures="rmae", name="tumours")
+    >>> results.rankers
+    ['frane', 'random', 'column-subset']
+    """
+    chosen = _rankers(rankers, references)
+    table = _table(X)
+    labels = None if y is None else _labels(y, len(table))
+    names = check_measures(measures, labels is not None)
+    counts = feature_counts(n_features, table.shape[1])
+    parts = make_folds(folds, len(table), repeats=repeats, seed=random_state)
+    filed = name_folds(folds, repeats, random_state)
+    records = []
+    with listening(progress):
+        for fold in parts:
+            scorer = FoldScorer(table, fold, labels, seed=random_state)
+            for label, ranker in chosen.items():
+                fresh = prepare(ranker, fold.number, counts, random_state)
+                outcome = run_unit(fresh, scorer, counts, names)
+                records.append(
+                    Record(
+                        dataset=name,
+                        folds=filed,
+                        fold=fold.number,
+                        ranker=label,
+                        parameters=changed_parameters(ranker),
+                        **asdict(outcome),
+                    )
+                )
+                report("rankings", len(records), len(parts) * len(chosen))
+    return Results(records)
+
+
+def _rankers(given: Any, references: bool) -> dict[str, Any]:
+    """Return estimators by label, with the references that are not among them."""
+    if isinstance(given, Mapping):
+        found = {str(label): _estimator(ranker) for label, ranker in given.items()}
+    else:
+        listed = [given] if isinstance(given, str) or hasattr(given, "fit") else given
+        found = {}
+        for ranker in listed:
+            label = ranker if isinstance(ranker, str) else _label(ranker)
+            if label in found:
+                raise UsageError(
+                    f"rankers: two are called {label!r}; give a dict with labels"
+                )
+            found[label] = _estimator(ranker)
+    if not found:
+        raise UsageError("rankers: name at least one")
+    if references:
+        there = {type(ranker).__name__ for ranker in found.values()}
+        for label, kind in _REFERENCES.items():
+            if kind not in there:
+                found.setdefault(label, get(label)())
+    return found
+
+
+def _estimator(ranker: Any) -> Any:
+    if isinstance(ranker, str):
+        return get(ranker)()
+    if not (hasattr(ranker, "fit") and hasattr(ranker, "get_params")):
+        raise UsageError(f"rankers: {ranker!r} is neither an estimator nor a name")
+    return ranker
+
+
+def _label(ranker: Any) -> str:
+    from franet.rankers import RANKERS
+
+    kind = type(ranker).__name__
+    names = [name for name, (_, known) in RANKERS.items() if known == kind]
+    return names[0] if names else kind
+
+
+def _table(X: Any) -> NDArray[np.float64]:
+    from scipy.sparse import issparse
+    from sklearn.utils import check_array
+
+    try:
+        table = check_array(X, accept_sparse="csr", dtype=np.float64)
+    except ValueError as err:
+        raise DataError(
+            f"The table cannot be evaluated: {str(err).splitlines()[0]}"
+        ) from err
+    # Neighbours and sums of differences need all cells.
+    return table.toarray() if issparse(table) else np.ascontiguousarray(table)
+
+
+def _labels(y: Any, n_examples: int) -> NDArray[Any]:
+    labels = np.asarray(y).ravel()
+    if len(labels) != n_examples:
+        raise DataError(f"y has {len(labels)} classes for {n_examples} examples")
+    return labels

@@ -1,0 +1,149 @@
+"""How many features to keep."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from franet.evaluation._verdict import BETTER
+from franet.evaluation.measures import MEASURES
+from franet.exceptions import DataError, UsageError
+
+if TYPE_CHECKING:
+    from franet.evaluation.results import Results
+
+__all__ = ["Recommendation", "recommend"]
+
+_N_BOOT = 2000
+_LEVEL = 0.9
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """A ranker and a number of features.
+
+    Attributes
+    ----------
+    ranker : str
+        The ranker.
+    n_features : int
+        The smallest number within tolerance of the best.
+    interval : tuple of int
+        Where that number lies in 90 % of the bootstrap samples of the folds.
+    value : float
+        The measure at that number, the mean over the folds.
+    best : float
+        The best value of all.
+    measure : str
+        The name of the measure.
+    verdict : str
+        How the ranker compares with random columns at that number; "" if chance was
+        not measured.
+    n_random : int or None
+        How many random columns come as close to the best; None if none of the
+        measured numbers does, or chance was not measured.
+    """
+
+    ranker: str
+    n_features: int
+    interval: tuple[int, int]
+    value: float
+    best: float
+    measure: str
+    verdict: str
+    n_random: int | None
+
+    def __str__(self) -> str:
+        low, high = self.interval
+        sure = f"{low} to {high}" if low < high else f"{low}"
+        text = (
+            f"Keep {self.n_features} features of {self.ranker} ({sure} in 90 % of "
+            f"bootstrap samples): {MEASURES[self.measure].title} {self.value:.3f}, "
+            f"the best of all is {self.best:.3f}."
+        )
+        if self.verdict:
+            text += f" At that number it is {self.verdict}"
+            if self.n_random is not None and self.verdict == BETTER:
+                text += f", where {self.n_random} random columns do as well"
+            text += "."
+        return text
+
+
+def recommend(
+    results: Results,
+    dataset: str,
+    ranker: str | None,
+    measure: str,
+    tolerance: float,
+    seed: int,
+) -> Recommendation:
+    """Return the smallest number of features within tolerance of the best.
+
+    Parameters
+    ----------
+    results : Results
+        Where the curves are.
+    dataset : str
+        The data set.
+    ranker : str or None
+        The ranker, or None for that which needs the fewest features.
+    measure : str
+        A name from `MEASURES`.
+    tolerance : float
+        How much worse than the best is near enough.
+    seed : int
+        Seed of the bootstrap.
+
+    Returns
+    -------
+    recommendation : Recommendation
+        The number and how sure it is.
+    """
+    from franet.evaluation.results import RANDOM
+
+    if not tolerance >= 0:
+        raise UsageError(f"tolerance={tolerance}: give a number of at least 0")
+    names = [r for r in results.rankers if results.has(dataset, r, measure)]
+    candidates = [r for r in names if r != RANDOM] if ranker is None else [ranker]
+    if not candidates:
+        raise DataError(f"{measure!r} is not measured for any ranker on {dataset!r}")
+    sign = 1.0 if MEASURES[measure].lower_is_better else -1.0
+    curves = {r: results.curve(r, dataset, measure) for r in {*candidates, *names}}
+    lost = {r: sign * curve.values for r, curve in curves.items()}
+    counts = {r: curve.counts for r, curve in curves.items()}
+
+    def choose(rows: NDArray[np.intp]) -> tuple[str, int, float]:
+        means = {r: lost[r][rows].mean(axis=0) for r in candidates}
+        best = min(float(mean.min()) for mean in means.values())
+        near = []
+        for r, mean in means.items():
+            within = np.flatnonzero(mean <= best + tolerance)
+            if len(within):
+                near.append((int(counts[r][within[0]]), float(mean[within[0]]), r))
+        k, _, name = min(near)
+        return name, k, best
+
+    n_folds = len(lost[candidates[0]])
+    name, k, best = choose(np.arange(n_folds))
+    generator = np.random.default_rng(seed)
+    found = [
+        choose(generator.integers(n_folds, size=n_folds))[1] for _ in range(_N_BOOT)
+    ]
+    tail = (1 - _LEVEL) / 2
+    low, high = np.quantile(found, [tail, 1 - tail], method="nearest")
+    at = int(np.flatnonzero(counts[name] == k)[0])
+    compared = RANDOM in names and name != RANDOM
+    close = compared and lost[RANDOM].mean(axis=0) <= best + tolerance
+    return Recommendation(
+        ranker=name,
+        n_features=k,
+        interval=(int(low), int(high)),
+        value=float(curves[name].mean[at]),
+        best=sign * best,
+        measure=measure,
+        verdict=results.verdicts(k, measure, dataset)[name] if compared else "",
+        n_random=int(counts[RANDOM][np.argmax(close)]) if np.any(close) else None,
+    )

@@ -1,0 +1,147 @@
+"""One ranker on one fold: rank, judge, and tell what it took."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from franet.evaluation._memory import PeakMemory
+from franet.evaluation.measures import FoldScorer
+from franet.exceptions import DegenerateRankingWarning, UsageError
+
+__all__ = ["TOP", "Outcome", "order_of", "prepare", "run_unit"]
+
+# So many of the first features are kept, for stability and a second look.
+TOP = 256
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came out of one ranker on one fold.
+
+    Attributes
+    ----------
+    values : dict of dict
+        By measure and number of features.
+    top : list of int
+        The first features, best first.
+    n_features : int
+        Number of all features.
+    test_share : float
+        The share of the examples that are in the test part.
+    seconds : float
+        Time of the fit.
+    memory : int or None
+        Bytes that the fit took beyond what was in use; None where unknown.
+    warnings : list of str
+        What the ranker said of a degenerate ranking.
+    """
+
+    values: dict[str, dict[int, float]]
+    top: list[int]
+    n_features: int
+    test_share: float
+    seconds: float
+    memory: int | None
+    warnings: list[str] = field(default_factory=list)
+
+
+def prepare(ranker: Any, fold: int, counts: Sequence[int], seed: int = 0) -> Any:
+    """Return a fresh copy of a ranker for one fold.
+
+    Where they are None, ``random_state`` becomes a number of its own for each fold,
+    and greedy rankers put as many features in order as are judged (up to 256).
+
+    Parameters
+    ----------
+    ranker : estimator
+        Not changed.
+    fold : int
+        Number of the fold.
+    counts : sequence of int
+        Numbers of features that are judged.
+    seed : int, default=0
+        Seed of the whole evaluation.
+
+    Returns
+    -------
+    ranker : estimator
+        Not fitted.
+    """
+    fresh = clone(ranker)
+    known = fresh.get_params(deep=False)
+    if "random_state" in known and known["random_state"] is None:
+        fresh.set_params(random_state=seed + fold)
+    if "n_ranked" in known and known["n_ranked"] is None:
+        judged = [k for k in counts if k <= TOP]
+        fresh.set_params(n_ranked=max(judged, default=TOP))
+    return fresh
+
+
+def run_unit(
+    ranker: Any, scorer: FoldScorer, counts: Sequence[int], measures: Sequence[str]
+) -> Outcome:
+    """Rank the training part of a fold and judge the ranking.
+
+    Parameters
+    ----------
+    ranker : estimator
+        It is fitted.
+    scorer : FoldScorer
+        The fold.
+    counts : sequence of int
+        Rising numbers of features.
+    measures : sequence of str
+        Names from `MEASURES`.
+
+    Returns
+    -------
+    outcome : Outcome
+        Values, time, memory, warnings.
+    """
+    with warnings.catch_warnings(record=True) as caught, PeakMemory() as memory:
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", DegenerateRankingWarning)
+        start = perf_counter()
+        ranker.fit(scorer.train)
+        seconds = perf_counter() - start
+    order = order_of(ranker)
+    return Outcome(
+        values=scorer.score(order, counts, measures),
+        top=order[:TOP].tolist(),
+        n_features=scorer.train.shape[1],
+        test_share=len(scorer.test) / (len(scorer.train) + len(scorer.test)),
+        seconds=seconds,
+        memory=memory.bytes,
+        warnings=list(dict.fromkeys(str(each.message) for each in caught)),
+    )
+
+
+def order_of(ranker: Any) -> NDArray[np.intp]:
+    """Return the features of a fitted ranker, the best first.
+
+    Parameters
+    ----------
+    ranker : estimator
+        With ``ranking_`` (1 is best) or ``feature_importances_`` (large is good).
+
+    Returns
+    -------
+    order : ndarray of int
+        Features that rank equal stay in the order of their columns.
+    """
+    if hasattr(ranker, "ranking_"):
+        return np.argsort(ranker.ranking_, kind="stable")
+    if hasattr(ranker, "feature_importances_"):
+        return np.argsort(-np.asarray(ranker.feature_importances_), kind="stable")
+    raise UsageError(
+        f"{type(ranker).__name__} has neither ranking_ nor feature_importances_ after "
+        "fit: it is no ranker of features"
+    )

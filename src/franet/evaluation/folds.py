@@ -1,0 +1,180 @@
+"""Which examples a ranking may see, and which judge it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from franet.exceptions import UsageError
+
+__all__ = ["Fold", "make_folds", "name_folds", "paper_folds", "shuffled_folds"]
+
+PAPER_SEED = 123
+PAPER_FOLDS = 10
+
+
+@dataclass(frozen=True)
+class Fold:
+    """One division of the examples.
+
+    Attributes
+    ----------
+    number : int
+        Counted from 0.
+    train : ndarray of int
+        The examples that the ranking sees. Their order counts: neighbours at the
+        same distance are taken in it.
+    test : ndarray of int
+        The examples that are rebuilt.
+    """
+
+    number: int
+    train: NDArray[np.intp]
+    test: NDArray[np.intp]
+
+
+def paper_folds(n_examples: int) -> list[Fold]:
+    """Return the ten folds of the paper.
+
+    Python's generator with seed 123 shuffles the examples, ten consecutive blocks are
+    the test parts (the first ones are longer), and a training part is the other nine
+    in shuffled order.
+
+    Parameters
+    ----------
+    n_examples : int
+        Number of examples, at least 20.
+
+    Returns
+    -------
+    folds : list of Fold
+        Ten of them.
+    """
+    rows = list(range(_enough(n_examples, PAPER_FOLDS)))
+    random.Random(PAPER_SEED).shuffle(rows)
+    return _blocks(np.array(rows, np.intp), PAPER_FOLDS, 0)
+
+
+def shuffled_folds(
+    n_examples: int, n_folds: int = 10, repeats: int = 1, seed: int = 0
+) -> list[Fold]:
+    """Return folds of examples shuffled anew for each repetition.
+
+    Parameters
+    ----------
+    n_examples : int
+        Number of examples, at least twice the folds.
+    n_folds : int, default=10
+        Number of folds of one repetition.
+    repeats : int, default=1
+        Number of repetitions.
+    seed : int, default=0
+        Seed of the shuffles.
+
+    Returns
+    -------
+    folds : list of Fold
+        ``n_folds * repeats`` of them.
+    """
+    _enough(n_examples, n_folds)
+    if repeats < 1:
+        raise UsageError(f"repeats={repeats}: give a number of at least 1")
+    generator = np.random.default_rng(seed)
+    folds: list[Fold] = []
+    for _ in range(repeats):
+        folds += _blocks(generator.permutation(n_examples), n_folds, len(folds))
+    return folds
+
+
+def make_folds(
+    folds: Any, n_examples: int, *, repeats: int = 1, seed: int = 0
+) -> list[Fold]:
+    """Return the folds that a parameter `folds` stands for.
+
+    Parameters
+    ----------
+    folds : "paper", int, splitter or iterable
+        ``"paper"`` for the partition of the paper, a number for shuffled folds, an
+        object with ``split(X)`` as scikit-learn has them, or pairs of arrays
+        (training rows, test rows).
+    n_examples : int
+        Number of examples.
+    repeats : int, default=1
+        Repetitions, where `folds` is a number.
+    seed : int, default=0
+        Seed of the shuffles, where `folds` is a number.
+
+    Returns
+    -------
+    folds : list of Fold
+        The folds, numbered from 0.
+    """
+    if isinstance(folds, str):
+        if folds != "paper":
+            raise UsageError(f"folds={folds!r}: give 'paper', a number, or a splitter")
+        return paper_folds(n_examples)
+    if isinstance(folds, int | np.integer) and not isinstance(folds, bool):
+        return shuffled_folds(n_examples, int(folds), repeats, seed)
+    if hasattr(folds, "split"):
+        folds = folds.split(np.zeros((n_examples, 1)))
+    if not isinstance(folds, Iterable):
+        raise UsageError(f"folds={folds!r}: give 'paper', a number, or a splitter")
+    return _given(folds, n_examples)
+
+
+def name_folds(folds: Any, repeats: int = 1, seed: int = 0) -> str:
+    """Return a short name under which results of these folds are filed."""
+    if isinstance(folds, str):
+        return folds
+    if isinstance(folds, int | np.integer):
+        return f"{folds} folds x {repeats}, seed {seed}"
+    return "given"
+
+
+def _enough(n_examples: int, n_folds: int) -> int:
+    if n_folds < 2:
+        raise UsageError(f"folds={n_folds}: give at least 2")
+    if n_examples < 2 * n_folds:
+        raise UsageError(
+            f"{n_examples} examples are too few for {n_folds} folds of at least 2; "
+            f"use folds={max(2, n_examples // 2)}"
+        )
+    return n_examples
+
+
+def _blocks(rows: NDArray[np.intp], n_folds: int, first: int) -> list[Fold]:
+    parts = np.array_split(rows, n_folds)  # the first ones are longer
+    return [
+        Fold(first + f, np.concatenate(parts[:f] + parts[f + 1 :]), parts[f])
+        for f in range(n_folds)
+    ]
+
+
+def _given(pairs: Iterable[Any], n_examples: int) -> list[Fold]:
+    folds = []
+    for number, pair in enumerate(pairs):
+        try:
+            train, test = (np.asarray(part, np.intp) for part in pair)
+        except (TypeError, ValueError) as err:
+            raise UsageError(
+                f"folds: item {number} is not a pair of arrays of row numbers"
+            ) from err
+        for name, part in (("training", train), ("test", test)):
+            if part.ndim != 1 or not len(part):
+                raise UsageError(f"folds: the {name} part of fold {number} is empty")
+            if part.min() < 0 or part.max() >= n_examples:
+                raise UsageError(
+                    f"folds: the {name} part of fold {number} names rows that are "
+                    f"not in 0..{n_examples - 1}"
+                )
+        if np.intersect1d(train, test).size:
+            raise UsageError(f"folds: the parts of fold {number} share rows")
+        folds.append(Fold(number, train, test))
+    if not folds:
+        raise UsageError("folds: there are none; give at least one")
+    return folds

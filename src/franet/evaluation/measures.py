@@ -1,0 +1,271 @@
+"""How good the first k features of a ranking are, by several measures."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from franet.evaluation._weights import (
+    neighbour_weights,
+    nested_distances,
+    ridge_weights,
+)
+from franet.evaluation.folds import Fold
+from franet.exceptions import UsageError
+
+__all__ = ["MEASURES", "FoldScorer", "Measure", "check_measures", "feature_counts"]
+
+# Clusters of more features than this take long and say little of a ranking.
+CLUSTER_LIMIT = 256
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What a measure is.
+
+    Attributes
+    ----------
+    title : str
+        For tables and pictures.
+    lower_is_better : bool
+        Whether small values are good.
+    needs_labels : bool
+        Whether it compares with classes that no ranker saw.
+    """
+
+    title: str
+    lower_is_better: bool
+    needs_labels: bool = False
+
+
+MEASURES = {
+    "rmae": Measure("RMAE of 5-NN", True),
+    "rmae_shared": Measure("RMAE of 5-NN, ties shared", True),
+    "rmae_scaled": Measure("RMAE of 5-NN on scaled features", True),
+    "r2": Measure("R² of ridge regression", False),
+    "knn_accuracy": Measure("Accuracy of 5-NN for hidden classes", False, True),
+    "nmi": Measure("NMI of clusters and hidden classes", False, True),
+    "cluster_accuracy": Measure("Accuracy of clusters", False, True),
+}
+_RAW = {"rmae", "rmae_shared", "knn_accuracy"}
+_CLUSTERS = {"nmi", "cluster_accuracy"}
+
+
+def check_measures(measures: Any, labelled: bool) -> list[str]:
+    """Return the names of measures; None stands for all that need no labels.
+
+    Parameters
+    ----------
+    measures : sequence of str or None
+        Names from `MEASURES`.
+    labelled : bool
+        Whether there are classes.
+
+    Returns
+    -------
+    names : list of str
+        The same, checked.
+    """
+    if measures is None:
+        return [n for n, measure in MEASURES.items() if not measure.needs_labels]
+    names = [measures] if isinstance(measures, str) else list(measures)
+    for name in names:
+        if name not in MEASURES:
+            raise UsageError(
+                f"measures: there is no {name!r}. Choose from: {', '.join(MEASURES)}"
+            )
+        if MEASURES[name].needs_labels and not labelled:
+            raise UsageError(f"measures: {name!r} needs the classes of the examples, y")
+    if not names:
+        raise UsageError("measures: name at least one")
+    return names
+
+
+def feature_counts(wanted: Any, n_features: int) -> list[int]:
+    """Return at how many features rankings are judged, in rising order.
+
+    Parameters
+    ----------
+    wanted : "powers", int or sequence of int
+        ``"powers"``: 1, 2, 4, … and all, as in the paper. Numbers beyond
+        `n_features` are left out; if none is left, it is all features.
+    n_features : int
+        Number of features.
+
+    Returns
+    -------
+    counts : list of int
+        Rising, without repetition.
+
+    Examples
+    --------
+    >>> feature_counts("powers", 10)
+    [1, 2, 4, 8, 10]
+    """
+    if isinstance(wanted, str):
+        if wanted != "powers":
+            raise UsageError(f"n_features={wanted!r}: give 'powers' or numbers")
+        return [*(2**i for i in range((n_features - 1).bit_length())), n_features]
+    numbers = np.atleast_1d(np.asarray(wanted))
+    if numbers.dtype.kind not in "iu" or numbers.ndim > 1 or numbers.size == 0:
+        raise UsageError(f"n_features={wanted!r}: give 'powers' or numbers")
+    if numbers.min() < 1:
+        raise UsageError(f"n_features={wanted!r}: give numbers of at least 1")
+    counts = sorted({int(k) for k in numbers if k <= n_features})
+    return counts or [n_features]
+
+
+class FoldScorer:
+    """Judges rankings of one fold; what rankings share is computed once.
+
+    Parameters
+    ----------
+    X : ndarray of shape (m, n)
+        The whole table, without missing values.
+    fold : Fold
+        Its division.
+    y : ndarray of shape (m,), optional
+        Hidden classes.
+    seed : int, default=0
+        Seed of the clusterings.
+    """
+
+    def __init__(
+        self,
+        X: NDArray[np.float64],
+        fold: Fold,
+        y: NDArray[Any] | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.train = X[fold.train]
+        self.test = X[fold.test]
+        self._labels = None
+        if y is not None:
+            classes, labels = np.unique(y, return_inverse=True)
+            self._labels = labels[fold.train], labels[fold.test], len(classes)
+        # Of the whole table, as in the paper; peak-to-peak, because the deviation of
+        # a constant column may come out as rounding.
+        varied = X.max(axis=0) > X.min(axis=0)
+        σ = X.std(axis=0)[varied]
+        self._goal_train = np.ascontiguousarray(self.train[:, varied] / σ)
+        self._goal_test = np.ascontiguousarray(self.test[:, varied] / σ)
+        self._seed = seed
+
+    def score(
+        self,
+        order: NDArray[np.intp],
+        counts: Sequence[int],
+        measures: Collection[str],
+    ) -> dict[str, dict[int, float]]:
+        """Return the value of each measure at each number of features.
+
+        Parameters
+        ----------
+        order : ndarray of int
+            Features, the best first.
+        counts : sequence of int
+            Rising numbers of features.
+        measures : collection of str
+            Names from `MEASURES`.
+
+        Returns
+        -------
+        values : dict of dict
+            By measure and count. Clusterings stop at 256 features.
+        """
+        found: dict[str, dict[int, float]] = {name: {} for name in measures}
+        for k, values in self._each_count(order, counts, set(measures)):
+            for name in values.keys() & found.keys():
+                found[name][k] = values[name]
+        return found
+
+    def _each_count(
+        self, order: NDArray[np.intp], counts: Sequence[int], wanted: set[str]
+    ) -> Iterator[tuple[int, dict[str, float]]]:
+        if wanted & _RAW:
+            for k, D in nested_distances(self.test, self.train, order, counts):
+                yield k, self._neighbours(D, wanted)
+        if "rmae_scaled" in wanted:
+            train, test = self._scaled
+            for k, D in nested_distances(test, train, order, counts):
+                yield k, {"rmae_scaled": self._error(neighbour_weights(D, "shared"))}
+        if "r2" in wanted:
+            train, test = self._scaled
+            for k in counts:
+                chosen = order[:k]
+                weights = ridge_weights(test[:, chosen], train[:, chosen])
+                yield k, {"r2": self._explained(weights)}
+        if wanted & _CLUSTERS:
+            for k in counts:
+                if k <= CLUSTER_LIMIT:
+                    yield k, self._clusters(order[:k])
+
+    def _neighbours(
+        self, distances: NDArray[np.float64], wanted: set[str]
+    ) -> dict[str, float]:
+        values = {}
+        if "rmae" in wanted:
+            values["rmae"] = self._error(neighbour_weights(distances, "position"))
+        if wanted & {"rmae_shared", "knn_accuracy"}:
+            weights = neighbour_weights(distances, "shared")
+            if "rmae_shared" in wanted:
+                values["rmae_shared"] = self._error(weights)
+            if "knn_accuracy" in wanted:
+                values["knn_accuracy"] = self._accuracy(weights)
+        return values
+
+    @cached_property
+    def _scaled(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Both parts, standardised by the training part."""
+        mean, σ = self.train.mean(axis=0), self.train.std(axis=0)
+        σ[self.train.max(axis=0) == self.train.min(axis=0)] = np.inf
+        return (self.train - mean) / σ, (self.test - mean) / σ
+
+    @cached_property
+    def _spread(self) -> float:
+        """What the mean of the training part leaves unexplained."""
+        return float(np.sum((self._goal_test - self._goal_train.mean(axis=0)) ** 2))
+
+    def _error(self, weights: Any) -> float:
+        return float(np.abs(weights @ self._goal_train - self._goal_test).mean())
+
+    def _explained(self, weights: Any) -> float:
+        missed = np.sum((weights @ self._goal_train - self._goal_test) ** 2)
+        return float(1 - missed / self._spread)
+
+    def _accuracy(self, weights: Any) -> float:
+        train, test, n_classes = self._known
+        votes = weights @ np.eye(n_classes)[train]
+        # Equal votes come out unequal by rounding: the first class takes them.
+        best = votes >= votes.max(axis=1, keepdims=True) - 1e-9
+        return float(np.mean(best.argmax(axis=1) == test))
+
+    def _clusters(self, chosen: NDArray[np.intp]) -> dict[str, float]:
+        from scipy.optimize import linear_sum_assignment
+        from sklearn.cluster import KMeans
+        from sklearn.metrics import normalized_mutual_info_score
+        from sklearn.metrics.cluster import contingency_matrix
+
+        truth, _, n_classes = self._known
+        columns = np.ascontiguousarray(self._scaled[0][:, chosen])
+        # Fewer different examples than clusters: as many clusters as examples.
+        n_clusters = min(n_classes, len(np.unique(columns, axis=0)))
+        model = KMeans(n_clusters, n_init=5, random_state=self._seed)
+        clusters = model.fit_predict(columns)
+        table = contingency_matrix(truth, clusters)
+        rows, across = linear_sum_assignment(-table)
+        return {
+            "nmi": float(normalized_mutual_info_score(truth, clusters)),
+            "cluster_accuracy": float(table[rows, across].sum() / len(truth)),
+        }
+
+    @property
+    def _known(self) -> tuple[NDArray[np.intp], NDArray[np.intp], int]:
+        if self._labels is None:
+            raise UsageError("This measure needs the classes of the examples, y")
+        return self._labels

@@ -1,0 +1,32 @@
+"""Statistics of a comparison: ranks, Friedman, post-hoc tests, Bayesian tests."""
+
+from __future__ import annotations
+
+from franet.evaluation.statistics.correlated import Regions, correlated_t_test
+from franet.evaluation.statistics.diagnostics import effective_size, r_hat
+from franet.evaluation.statistics.hierarchical import Comparison, hierarchical
+from franet.evaluation.statistics.posthoc import (
+    Friedman,
+    PostHoc,
+    bonferroni_dunn,
+    friedman,
+    nemenyi,
+)
+from franet.evaluation.statistics.ranks import average_ranks, ranks, wins
+
+__all__ = [
+    "Comparison",
+    "Friedman",
+    "PostHoc",
+    "Regions",
+    "average_ranks",
+    "bonferroni_dunn",
+    "correlated_t_test",
+    "effective_size",
+    "friedman",
+    "hierarchical",
+    "nemenyi",
+    "r_hat",
+    "ranks",
+    "wins",
+]

@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from franet import FRANe
+from franet.evaluation import compare, evaluate
+from franet.exceptions import DataError, UsageError
+from franet.rankers import ColumnSubset, RandomRanking, Variance
+
+QUICK = {"folds": 3, "measures": "rmae"}
+
+
+@pytest.fixture
+def X():
+    random = np.random.default_rng(0)
+    Z = random.normal(size=(45, 4))
+    return np.hstack([Z + 0.1 * random.normal(size=(45, 4)) for _ in range(6)])
+
+
+def test_references_are_always_there_unless_told_not(X):
+    assert evaluate("variance", X, **QUICK).rankers == [
+        "variance", "random", "column-subset",
+    ]  # fmt: skip
+    alone = evaluate("variance", X, references=False, **QUICK)
+    assert alone.rankers == ["variance"]
+    mine = {"my chance": RandomRanking(), "css": ColumnSubset()}
+    assert evaluate(mine, X, **QUICK).rankers == ["my chance", "css"]
+
+
+def test_rankers_come_in_many_forms(X):
+    assert evaluate(Variance(), X, **QUICK).rankers[0] == "variance"
+    assert evaluate(["spec", FRANe()], X, **QUICK).rankers[:2] == ["spec", "frane"]
+    for wrong, words in (
+        ([], "at least one"),
+        ({"a": 3}, "neither"),
+        ([FRANe(), FRANe(damping=0.5)], "two are called 'frane'"),
+        ("best", "no ranker 'best'"),
+    ):
+        with pytest.raises(UsageError, match=words):
+            evaluate(wrong, X, **QUICK)
+
+
+def test_one_representative_a_group_is_enough(X):
+    results = evaluate("frane", X, folds=5)
+    at_4 = results.values("table", "column-subset", 4).mean()
+    assert at_4 < results.values("table", "column-subset", 2).mean()
+    found = results.recommend("column-subset", tolerance=0.02)
+    assert found.n_features == 4
+    chance = results.values("table", "random", 4).mean()
+    assert at_4 < chance < results.values("table", "random", 2).mean()
+
+
+def test_every_value_is_the_same_again(X):
+    first = evaluate("genie3", X, **QUICK)
+    second = evaluate("genie3", X, **QUICK)
+    assert list(first.rows()) == list(second.rows())
+    other = evaluate("genie3", X, random_state=1, **QUICK)
+    assert list(first.rows()) != list(other.rows())
+
+
+def test_chance_differs_from_fold_to_fold(X):
+    results = evaluate("variance", X, **QUICK)
+    tops = [record.top for record in results.of("table", "random")]
+    assert tops[0] != tops[1]
+
+
+def test_greedy_rankers_order_what_is_judged():
+    X = np.random.default_rng(0).normal(size=(120, 100))
+    given = ColumnSubset(n_ranked=3)
+    results = evaluate({"few": given, "all": ColumnSubset()}, X, **QUICK)
+    parameters = [r.parameters for r in results.of("table", "few")]
+    assert parameters[0] == {"n_ranked": 3}
+    assert given.n_ranked == 3
+    fold = results.of("table", "all")[0]
+    train = np.random.default_rng(0).permutation(120)[40:]
+    expected = ColumnSubset(n_ranked=100).fit(X[train])
+    assert fold.top == np.argsort(expected.ranking_, kind="stable").tolist()
+
+
+def test_collapsed_rankers_are_marked():
+    X = np.random.default_rng(0).normal(size=(30, 6))
+    X[:, :] = X[:, :1]  # all alike
+    results = evaluate("variance", X, **QUICK)
+    assert results.of("table", "variance")[0].warnings
+    assert "variance warned" in str(results.table(2))
+
+
+def test_estimators_of_others_are_judged_by_their_importances(X):
+    from sklearn.base import BaseEstimator
+
+    class Last(BaseEstimator):
+        def fit(self, X, y=None):
+            self.feature_importances_ = np.arange(X.shape[1])
+            return self
+
+    class Nothing(BaseEstimator):
+        def fit(self, X, y=None):
+            return self
+
+    results = evaluate(Last(), X, references=False, **QUICK)
+    assert results.records[0].top == list(range(23, -1, -1))
+    with pytest.raises(UsageError, match="no ranker of features"):
+        evaluate(Nothing(), X, references=False, **QUICK)
+
+
+def test_hidden_classes(X):
+    y = np.repeat(["a", "b", "c"], 15)
+    results = evaluate("variance", X, y, folds=3, measures=["nmi", "knn_accuracy"])
+    assert results.curve("variance", measure="nmi").values.shape == (3, 6)
+    with pytest.raises(UsageError, match="y"):
+        evaluate("variance", X, measures="nmi")
+    with pytest.raises(DataError, match="3 classes for 45"):
+        evaluate("variance", X, [1, 2, 3])
+
+
+def test_sparse_tables_and_frames(X):
+    pandas = pytest.importorskip("pandas")
+    plain = list(evaluate("variance", X, **QUICK).rows())
+    assert list(evaluate("variance", sparse.csr_array(X), **QUICK).rows()) == plain
+    assert list(evaluate("variance", pandas.DataFrame(X), **QUICK).rows()) == plain
+
+
+def test_missing_values_are_an_error(X):
+    X[3, 2] = np.nan
+    with pytest.raises(DataError, match="NaN"):
+        evaluate("variance", X)
+
+
+def test_progress_is_told(X):
+    told = []
+    evaluate("variance", X, progress=lambda *what: told.append(what), **QUICK)
+    rankings = [what for what in told if what[0] == "rankings"]
+    assert rankings == [("rankings", k, 9) for k in range(1, 10)]
+
+
+def test_compare_pairs_sets_by_name(X):
+    results = [
+        evaluate("variance", X + shift, folds=5, measures="rmae", name=name)
+        for shift, name in ((0, "a"), (1, "b"), (2, "c"))
+    ]
+    joined = results[0] + results[1] + results[2]
+    one, two = (joined.scores(name, at=4) for name in ("column-subset", "random"))
+    shuffled = {name: two[name] for name in ("c", "a", "b")}
+    found = compare(one, shuffled)
+    assert found.p_first == compare(one, two).p_first
+    assert found.p_first > found.p_second
+
+
+def test_compare_names_what_does_not_fit():
+    a = {"x": [0.1, 0.2], "y": [0.1, 0.2]}
+    with pytest.raises(UsageError, match="Only one of the two has: z"):
+        compare(a, {**a, "z": [0.1, 0.2]})
+    with pytest.raises(UsageError, match="y: the two have different numbers"):
+        compare(a, {"x": [0.1, 0.2], "y": [0.1]})
+    with pytest.raises(UsageError, match="results_b"):
+        compare(a, [0.1])

@@ -1,0 +1,409 @@
+"""The benchmark: what is measured, what goes wrong, and going on afterwards."""
+
+from __future__ import annotations
+
+import functools
+import multiprocessing
+import os
+import sys
+import types
+
+import numpy as np
+import pytest
+
+from evaluation.bad_rankers import (
+    ByColumn,
+    Counting,
+    Dying,
+    FailsUntil,
+    Hungry,
+    Noisy,
+    Raising,
+    Sleeping,
+    load,
+    load_other,
+)
+from franet.evaluation import Results, evaluate, runner
+from franet.evaluation._crew import _Agenda
+from franet.evaluation._machine import machine, versions
+from franet.evaluation._time_left import TimeLeft
+from franet.evaluation._worker import Task
+from franet.evaluation.folds import Fold
+from franet.evaluation.records import Record
+from franet.evaluation.runner import Status, run
+from franet.evaluation.store import RECORDS, RUNS, Store
+from franet.exceptions import DataError, UsageError
+
+HALVES = [(np.arange(10), np.arange(10, 20))]
+linux = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+
+
+def rows_in(folder):
+    """Return every row of every line: nothing is merged here."""
+    lines = (folder / RECORDS).read_text().splitlines()
+    return [row for line in lines for row in Record.from_json(line).rows()]
+
+
+@pytest.fixture(scope="module")
+def bad(tmp_path_factory):
+    """All that can go wrong in one run, and a good ranker at the end."""
+    folder = tmp_path_factory.mktemp("bad")
+    rankers = {
+        "sleeping": Sleeping(),
+        "raising": Raising(),
+        "memory error": Raising("MemoryError"),
+        "leaving": Raising("SystemExit"),
+        "end of file": Raising("EOFError"),
+        "exit": Dying("exit"),
+        "abort": Dying("abort"),
+        "killed": Dying("kill"),
+        "fork": Dying("fork"),
+        "good": ByColumn(),
+    }
+    heard = []
+    summary = run(
+        ["a"], rankers, folder, folds=HALVES, n_features=[2], measures="rmae",
+        n_jobs=2, timeout=2, load=load, listener=heard.append,
+    )  # fmt: skip
+    return summary, {r.ranker: r for r in Store.read(folder)}, heard
+
+
+@pytest.mark.parametrize(
+    ("label", "status", "reason"),
+    [
+        ("sleeping", "timeout", "It took more than 2 s."),
+        ("raising", "failed", "ValueError: no good at all"),
+        ("memory error", "memory", "MemoryError: too much"),
+        ("leaving", "failed", "SystemExit: 3"),
+        ("end of file", "failed", "EOFError: end"),
+        ("exit", "failed", "The process ended with code 7."),
+        ("abort", "failed", "The process was ended by SIGABRT."),
+        ("killed", "failed", "The process was ended by SIGKILL."),
+        ("fork", "failed", "The process ended with code 7."),
+        ("good", "ok", ""),
+    ],
+)
+def test_what_goes_wrong_is_stored(bad, label, status, reason):
+    record = bad[1][label]
+    assert (record.status, record.reason) == (status, reason)
+    assert bool(record.values) == (status == "ok")
+
+
+def test_the_run_goes_on(bad):
+    summary, records, heard = bad
+    assert (summary.measured, len(summary.failed), summary.skipped) == (1, 9, 0)
+    assert [s.done for s in heard] == list(range(11))
+    assert {s.total for s in heard} == {10}
+    assert heard[-1].failed == 9
+    assert heard[0].left is None
+    assert heard[-1].left == 0.0
+    assert {r.run for r in records.values()} == {summary.run}
+
+
+@linux
+def test_memory(tmp_path):
+    summary = run(
+        ["a"], {"hungry": Hungry(), "good": ByColumn()}, tmp_path, folds=HALVES,
+        n_jobs=1, max_memory="400 MB", load=load,
+    )  # fmt: skip
+    (failed,) = summary.failed
+    assert (failed.ranker, failed.status) == ("hungry", "memory")
+    assert failed.reason.endswith("bytes of memory, more than 400,000,000.")
+    assert summary.measured == 1
+
+
+@linux
+def test_too_little_memory_for_anything(tmp_path):
+    with pytest.raises(UsageError, match=r"max_memory=1000000: a worker takes .* more"):
+        run(["a"], {"good": ByColumn()}, tmp_path, max_memory=10**6, load=load)
+    assert Store.read(tmp_path) == []
+
+
+def test_same_values_as_without_processes(tmp_path):
+    rankers = {"noisy": Noisy(), "fixed": Noisy(random_state=3), "column": ByColumn()}
+    run(["a", "b"], rankers, tmp_path, folds=4, seed=5, n_jobs=2, load=load)
+    found = Results(Store.read(tmp_path))
+    assert found.datasets == ["a", "b"]
+    assert found.rankers == ["noisy", "fixed", "column"]
+    expected = [
+        row
+        for name in "ab"
+        for row in evaluate(
+            rankers, load(name)[0], folds=4, random_state=5, references=False, name=name
+        ).rows()
+    ]
+    assert set(found.rows()) == set(expected)
+    assert len(rows_in(tmp_path)) == len(expected)
+
+
+def test_more_of_the_same(tmp_path):
+    """Other measures, counts, rankers, sets: only what is new is measured."""
+    heard = []
+    go = functools.partial(
+        run, out=tmp_path, folds=HALVES, n_jobs=1, load=load, listener=heard.append
+    )
+    noisy, column = {"noisy": Noisy()}, {"column": ByColumn()}
+    go(["a"], noisy, measures=["rmae"], n_features=[2])
+    first = (tmp_path / RECORDS).read_bytes()
+    again = go(["a"], noisy, measures=["rmae"], n_features=[2])
+    assert (again.run, again.measured, again.skipped) == ("", 0, 1)
+    assert (tmp_path / RECORDS).read_bytes() == first
+    assert len(Store.read_runs(tmp_path)) == 1, "there was nothing to do"
+
+    more = go(["a"], noisy, measures=["rmae", "r2"], n_features=[2, 4])
+    assert more.measured == 1
+    assert (tmp_path / RECORDS).read_bytes().startswith(first)
+    assert {(row.measure, row.n_features) for row in rows_in(tmp_path)} == {
+        ("rmae", 2), ("rmae", 4), ("r2", 2), ("r2", 4)
+    }  # fmt: skip
+    assert len(rows_in(tmp_path)) == 4
+    (merged,) = Store.read(tmp_path)
+    direct = evaluate(
+        noisy, load("a")[0], folds=HALVES, n_features=[2, 4],
+        measures=["rmae", "r2"], references=False, name="a",
+    )  # fmt: skip
+    assert merged.values == direct.records[0].values
+
+    wide = go(["a", "b"], noisy | column, measures=["rmae", "r2"], n_features=[2, 4])
+    assert (wide.measured, wide.skipped) == (3, 1)
+    assert len(rows_in(tmp_path)) == len(set(rows_in(tmp_path))) == 16
+
+
+def test_some_folds_now_the_others_later(tmp_path):
+    go = functools.partial(
+        run, ["a"], {"noisy": Noisy()}, folds=4, n_jobs=1, measures="rmae", load=load
+    )
+    go(out=tmp_path / "here", fold_numbers=[0, 2])
+    assert {record.fold for record in Store.read(tmp_path / "here")} == {0, 2}
+    assert go(out=tmp_path / "here").measured == 2
+    go(out=tmp_path / "whole")
+    assert set(rows_in(tmp_path / "here")) == set(rows_in(tmp_path / "whole"))
+
+
+def test_measures_that_stop_early(tmp_path, monkeypatch):
+    """Where a measure is not defined, nothing is missing."""
+    monkeypatch.setattr("franet.evaluation._plan.CLUSTER_LIMIT", 4)
+    go = functools.partial(
+        run, ["a"], {"c": ByColumn()}, tmp_path, folds=HALVES, n_jobs=1, load=load
+    )
+    go(n_features=[2, 4], measures=["nmi"])
+    assert go(n_features=[2, 4, 6], measures=["nmi"]).skipped == 1
+
+
+def test_failures_are_tried_again_on_demand(tmp_path):
+    block = tmp_path / "block"
+    block.touch()
+    out = tmp_path / "out"
+    go = functools.partial(
+        run, ["a"], {"f": FailsUntil(str(block))}, out, folds=HALVES, n_jobs=1,
+        load=load,
+    )  # fmt: skip
+    assert go().failed[0].reason == "RuntimeError: not yet"
+    block.unlink()
+    assert go().skipped == 1
+    assert go(retry_failed=True).measured == 1
+    assert [record.status for record in Store.read(out)] == ["ok"]
+    assert go(retry_failed=True).skipped == 1
+
+
+@pytest.mark.parametrize(("cores", "jobs", "threads"), [(6, 2, 3), (4, 4, 1)])
+def test_threads(tmp_path, monkeypatch, cores, jobs, threads):
+    monkeypatch.setattr(runner, "cpu_count", lambda: cores)
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    monkeypatch.delenv("NUMBA_NUM_THREADS", raising=False)
+    summary = run(
+        ["a"], {"n": Counting()}, tmp_path, folds=HALVES, n_jobs=jobs, load=load
+    )
+    assert summary.failed[0].reason == f"RuntimeError: threads: [{threads}]"
+    assert os.environ["OMP_NUM_THREADS"] == "7", "as before"
+    assert "NUMBA_NUM_THREADS" not in os.environ
+    (about,) = Store.read_runs(tmp_path)
+    assert (about["n_jobs"], about["threads"]) == (jobs, threads)
+
+
+def test_what_a_run_was(tmp_path):
+    run(
+        ["a"], {"c": ByColumn()}, tmp_path, folds=2, n_features=np.array([2, 3]),
+        measures=("rmae",), n_jobs=1, timeout=60, max_memory="2 GB", load=load,
+    )  # fmt: skip
+    (about,) = Store.read_runs(tmp_path)
+    assert about["versions"] == versions()
+    assert {"franet", "python", "numpy", "scipy", "scikit-learn", "numba"} <= {
+        *about["versions"]
+    }
+    assert about["machine"] == machine()
+    assert about["machine"]["cores"] >= 1
+    expected = {
+        "datasets": ["a"], "rankers": ["c"], "folds": "2 folds x 1, seed 0", "seed": 0,
+        "n_features": [2, 3], "measures": ["rmae"], "timeout": 60,
+        "max_memory": 2 * 10**9,
+    }  # fmt: skip
+    assert {name: about[name] for name in expected} == expected
+    assert {record.run for record in Store.read(tmp_path)} == {about["id"]}
+
+
+def test_worker_that_dies_between_two_units(tmp_path):
+    """Nobody's fault: no unit fails by it."""
+    killed = []
+
+    def kill(status):
+        if status.done in (1, 2) and len(killed) < 2:
+            (worker,) = multiprocessing.active_children()
+            worker.kill()
+            worker.join()
+            killed.append(worker.pid)
+
+    rankers = {str(i): ByColumn() for i in range(4)}
+    summary = run(
+        ["a"], rankers, tmp_path, folds=HALVES, n_jobs=1, load=load, listener=kill
+    )
+    assert len(set(killed)) == 2
+    assert (summary.measured, summary.failed) == (4, [])
+
+
+def test_no_worker_is_left(tmp_path):
+    run(["a"], {"c": ByColumn()}, tmp_path, folds=2, n_jobs=2, load=load)
+    assert multiprocessing.active_children() == []
+
+    def stop(status):
+        if status.done:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(["b"], {"c": ByColumn()}, tmp_path, folds=2, n_jobs=2, load=load,
+            listener=stop)  # fmt: skip
+    assert multiprocessing.active_children() == []
+    assert len(Store.read(tmp_path)) == 3, "what was finished is kept"
+
+
+def test_missing_data(tmp_path):
+    names = ["missing 1", "a", "missing 2"]
+    go = functools.partial(run, names, {"c": ByColumn()}, tmp_path, load=load, folds=2)
+    with pytest.raises(DataError, match=r"2 data sets .* missing 1, missing 2; leave"):
+        go()
+    with pytest.raises(DataError, match=r"cannot be loaded. missing: .* fetch it"):
+        run(["a", "missing"], {"c": ByColumn()}, tmp_path, load=load)
+    assert Store.read(tmp_path) == []
+    assert (tmp_path / RUNS).read_text() == ""
+    summary = go(skip_missing=True, n_jobs=1)
+    assert (summary.measured, summary.datasets) == (2, ["a"])
+    with pytest.raises(DataError, match="cannot be loaded"):
+        run(["missing"], {"c": ByColumn()}, tmp_path, load=load, skip_missing=True)
+
+
+def test_results_are_not_mixed(tmp_path):
+    go = functools.partial(run, ["a"], {"c": ByColumn()}, tmp_path, n_jobs=1)
+    go(folds=HALVES, load=load)
+    with pytest.raises(UsageError, match="holds results with seed 0; take that one"):
+        go(folds=HALVES, load=load, seed=1)
+    with pytest.raises(DataError, match="a: the table or its folds are not those"):
+        go(folds=HALVES, load=load_other)
+    with pytest.raises(DataError, match="a: the table or its folds are not those"):
+        go(folds=[HALVES[0][::-1]], load=load)
+    assert go(folds=2, seed=1, load=load).measured == 2, (
+        "folds with a name of their own"
+    )
+
+
+def test_two_runs_on_one_folder(tmp_path):
+    with (
+        Store(tmp_path),
+        pytest.raises(DataError, match="another run is writing to this folder"),
+    ):
+        run(["a"], {"c": ByColumn()}, tmp_path, load=load)
+
+
+def bad_arguments():
+    good = {"datasets": ["a"], "rankers": {"c": ByColumn()}, "load": load}
+    local = type("Local", (ByColumn,), {})
+    yield good | {"datasets": []}, "datasets: name at least one"
+    yield good | {"datasets": ["a", "b", "a"]}, "datasets: a is named twice"
+    yield good | {"rankers": {}}, "rankers: give estimators by label"
+    yield good | {"rankers": [ByColumn()]}, "rankers: give estimators by label"
+    yield good | {"rankers": {"x": "frane"}}, "rankers: 'x' is no estimator: 'frane'"
+    yield good | {"rankers": {"x": local()}}, "x: cannot be sent to another process"
+    yield good | {"load": lambda name: load(name)}, "load: cannot be sent to another"
+    yield good | {"n_jobs": 0}, "n_jobs=0: give a number of at least 1"
+    yield good | {"timeout": 0}, "timeout=0: give seconds, more than 0"
+    yield good | {"max_memory": "much"}, "max_memory='much' is no size"
+    yield good | {"folds": 11}, "a: 20 examples are too few for 11 folds"
+    yield good | {"fold_numbers": [9, 10]}, "a: there is no fold 10; the folds are 0"
+    yield good | {"measures": ["mae"]}, "a: measures: there is no 'mae'"
+    yield good | {"n_features": [0]}, r"a: n_features=\[0\]: give numbers of at least 1"
+    yield (
+        good | {"datasets": ["plain"], "measures": ["nmi"]},
+        "plain: measures: 'nmi' needs the classes",
+    )
+
+
+@pytest.mark.parametrize(("arguments", "message"), bad_arguments())
+def test_bad_arguments(tmp_path, arguments, message):
+    with pytest.raises(UsageError, match=message):
+        run(out=tmp_path / "out", **arguments)
+
+
+def test_ranker_that_workers_cannot_import(tmp_path, monkeypatch):
+    module = types.ModuleType("only_here")
+    module.Ranker = type("Ranker", (ByColumn,), {"__module__": "only_here"})
+    monkeypatch.setitem(sys.modules, "only_here", module)
+    with pytest.raises(
+        UsageError, match=r"A worker cannot take .* 'only_here'.*module"
+    ):
+        run(["a"], {"x": module.Ranker()}, tmp_path, n_jobs=1, load=load)
+
+
+def test_status():
+    record = Record("x", "paper", 3, "ndfs", status="timeout", reason="Slow.")
+    assert str(Status(4, 20, 1, 7.0, 130.0, record)) == (
+        "4 of 20 (1 failed), 2 min left: x, fold 3, ndfs: timeout. Slow."
+    )
+    assert str(Status(0, 20, 0, 7.0, None)) == "0 of 20"
+
+
+def test_time_left():
+    """Known units as before, others by their ranker and size, then by the mean."""
+    cells = {"small": 10, "large": 1000}
+    units = [
+        (data, ranker) for data in cells for ranker in "abc" for _ in range(2)
+    ]  # fmt: skip
+    clock = TimeLeft(units, cells, size=2)
+    assert clock.seconds() is None
+    clock.done("small", "a", 1.0)
+    # a: 0.1 a cell, which is the mean as well; one of a is left on the small set.
+    assert clock.seconds() == pytest.approx((1 + 2 * 1 * 2 + 3 * 2 * 100) / 2)
+    clock.done("small", "b", 3.0)
+    left = 1 + 3 + 2 * 2 + 2 * (100 + 300 + 200)
+    assert clock.seconds() == pytest.approx(left / 2)
+    clock.done("large", "a", 5.0)  # much less than feared, and measured counts
+    a_cell = (0.1 + 0.005) / 2
+    other = (a_cell + 0.3) / 2
+    left = 1 + 3 + 2 * 10 * other + 5 + 2 * 1000 * (0.3 + other)
+    assert clock.seconds() == pytest.approx(left / 2)
+
+
+def test_agenda():
+    """A worker stays at its fold; a new one takes a fold that nobody is at."""
+    empty = np.arange(0)
+    tasks = [
+        Task(name, Fold(f, empty, empty), ranker, (), (), ())
+        for name in "xy"
+        for f in range(2)
+        for ranker in "ab"
+    ]
+    agenda = _Agenda(tasks)
+
+    def ask(own, busy):
+        task = agenda.next_for(own, busy)
+        return task.dataset, task.fold.number, task.ranker
+
+    assert ask(None, set()) == ("x", 0, "a")
+    assert ask(None, {("x", 0)}) == ("x", 1, "a")
+    assert ask(("x", 0), {("x", 1)}) == ("x", 0, "b")
+    assert ask(("x", 0), {("x", 1)}) == ("y", 0, "a"), "its own is done"
+    assert ask(("y", 0), {("x", 1), ("y", 1)}) == ("y", 0, "b")
+    assert ask(("y", 0), {("x", 1), ("y", 1)}) == ("x", 1, "b"), "helps where it can"
+    agenda.put_back(tasks[0])
+    assert agenda
+    rest = [ask(None, set()) for _ in range(3)]
+    assert sorted(rest) == [("x", 0, "a"), ("y", 1, "a"), ("y", 1, "b")]
+    assert not agenda

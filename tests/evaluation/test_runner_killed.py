@@ -1,0 +1,244 @@
+"""The benchmark as a process that is killed, stopped, or started twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from evaluation.bad_rankers import Noisy, load
+from franet.evaluation import evaluate
+from franet.evaluation.records import Record
+from franet.evaluation.store import RECORDS, RUNS, Store
+
+TESTS = Path(__file__).parent.parent
+SETS = ["a", "b", "c", "d", "e", "f"]
+LABELS = [f"r{i}" for i in range(12)]
+FOLDS = 4
+KILLS = 20
+
+CODE = """
+import json, sys
+from evaluation.bad_rankers import Noisy, Sleeping, Stubborn, load
+from franet.evaluation.runner import run
+
+def tell(status):
+    record = status.record
+    print(json.dumps(record.key if record else None), flush=True)
+
+def work(sets, rankers, folds=4):
+    run(sets, rankers, sys.argv[1], folds=folds, n_features=[2], measures=["rmae"],
+        n_jobs=2, load=load, listener=tell)
+
+"""
+MANY = CODE + f"work({SETS}, {{name: Noisy(0.02) for name in {LABELS}}})"
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+
+
+@pytest.fixture
+def start(tmp_path):
+    """Return a function that starts code in a process group of its own."""
+    # Nearly all of scikit-learn's start is for parts that are not needed here: with
+    # the one function that is, a process starts in a third of the time.
+    stub = tmp_path / "stub" / "sklearn"
+    stub.mkdir(parents=True)
+    (stub / "__init__.py").touch()
+    (stub / "base.py").write_text(
+        "def clone(ranker):\n    return type(ranker)(**ranker.get_params())\n"
+    )
+    path = os.pathsep.join([str(stub.parent), str(TESTS)])
+    started = []
+
+    def start(code, folder):
+        process = subprocess.Popen(
+            [sys.executable, "-c", code, str(folder)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": path},
+            start_new_session=True,
+        )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
+def members(group):
+    """Return the processes of a group that live."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                about = (entry / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if int(about[2]) == group and about[0] != "Z":
+                found.append(int(entry.name))
+    return found
+
+
+def wait_for(condition, seconds=30.0):
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.02)
+    return condition()
+
+
+def whole_lines(folder):
+    """Return the finished lines of the file, as they are."""
+    file = folder / RECORDS
+    content = file.read_bytes() if file.exists() else b""
+    return content[: content.rfind(b"\n") + 1]
+
+
+def rows(content):
+    return [
+        row
+        for line in content.decode().splitlines()
+        for row in Record.from_json(line).rows()
+    ]
+
+
+def kill_at_a_moment(process, generator, early):
+    """Kill a runner at a random moment; return the units that it called finished."""
+    said = []
+    if early:
+        time.sleep(generator.uniform(0, 1.5))
+    else:
+        process.stdout.readline()  # the work is about to begin
+        said.append(process.stdout.readline())  # and the first unit is done
+        time.sleep(generator.uniform(0, 0.2))
+    assert process.poll() is None, "it had ended before it was killed"
+    process.kill()
+    said += process.communicate()[0].splitlines()
+    # The last line may be cut short.
+    keys = [json.loads(line) for line in said if line.strip().endswith(("]", "null"))]
+    return {tuple(key) for key in keys if key is not None}
+
+
+def test_killed_twenty_times(tmp_path, start):
+    """No finished row is lost, none comes twice, and the end is as if undisturbed."""
+    folder = tmp_path / "results"
+    generator = random.Random(0)
+    before, progress = b"", 0
+    for kill in range(KILLS):
+        said = kill_at_a_moment(start(MANY, folder), generator, early=kill % 4 == 0)
+        after = whole_lines(folder)
+        assert after.startswith(before), "finished lines stay as they are"
+        found = [row[:-3] for row in rows(after)]
+        assert said <= set(found)
+        assert len(found) == len(set(found)), "a unit is there twice"
+        progress += len(after) > len(before)
+        before = after
+    assert progress >= KILLS // 2, "the kills met the work"
+
+    last = start(MANY, folder)
+    errors = last.communicate()[1]
+    assert last.returncode == 0, errors
+    after = whole_lines(folder)
+    assert after.startswith(before)
+    found = rows(after)
+    assert len(found) == len(set(found)) == len(SETS) * FOLDS * len(LABELS)
+    quick = {label: Noisy() for label in LABELS}
+    expected = {
+        (name, row.fold, row.ranker, row.value)
+        for name in SETS
+        for row in evaluate(
+            quick, load(name)[0], folds=FOLDS, n_features=[2], measures="rmae",
+            references=False, name=name,
+        ).rows()
+    }  # fmt: skip
+    assert {(row.dataset, row.fold, row.ranker, row.value) for row in found} == expected
+    ids = [run["id"] for run in Store.read_runs(folder)]
+    assert len(ids) == len(set(ids)) == (folder / RUNS).read_text().count("\n")
+
+
+@linux
+@pytest.mark.parametrize("ranker", ["Sleeping", "Stubborn"])
+def test_workers_end_with_their_parent(tmp_path, start, ranker):
+    """Also those that hold the interpreter lock."""
+    begun = tmp_path / "begun"
+    begun.mkdir()
+    code = f"work(['a'], {{'r': {ranker}({str(begun)!r})}}, 2)"
+    process = start(CODE + code, tmp_path / "results")
+    assert wait_for(lambda: len(list(begun.iterdir())) == 2), "both are at work"
+    assert {int(each.name) for each in begun.iterdir()} < set(members(process.pid))
+    process.kill()
+    process.wait()
+    assert wait_for(lambda: not members(process.pid), 10.0), "workers live on"
+
+
+@linux
+def test_interrupt(tmp_path, start):
+    """Ctrl-C of a terminal goes to all processes; only the runner has a say."""
+    folder = tmp_path / "results"
+    process = start(MANY, folder)
+    process.stdout.readline()
+    said = json.loads(process.stdout.readline())
+    os.killpg(process.pid, signal.SIGINT)
+    out, errors = process.communicate(timeout=30)
+    assert process.returncode == -signal.SIGINT
+    assert errors.count("KeyboardInterrupt") == 1, "workers say nothing"
+    assert wait_for(lambda: not members(process.pid))
+    keys = {row[:-3] for row in rows(whole_lines(folder))}
+    assert {
+        tuple(said),
+        *(tuple(json.loads(line)) for line in out.splitlines()),
+    } <= keys
+
+
+@linux
+def test_interrupt_at_the_start(tmp_path, start):
+    """Workers that are still starting say nothing either."""
+    process = start(MANY, tmp_path / "results")
+    process.stdout.readline()
+    assert wait_for(lambda: len(members(process.pid)) >= 3)
+    os.killpg(process.pid, signal.SIGINT)
+    errors = process.communicate(timeout=30)[1]
+    assert errors.count("Traceback") == 1
+    assert wait_for(lambda: not members(process.pid))
+
+
+def test_two_runners(tmp_path, start):
+    folder = tmp_path / "results"
+    first = start(MANY, folder)
+    first.stdout.readline()
+    second = start(MANY, folder)
+    assert "another run is writing to this folder" in second.communicate()[1]
+    assert second.returncode == 1
+    assert first.poll() is None
+    first.kill()
+    first.communicate()
+    third = start(MANY, folder)  # the lock went with its owner
+    assert third.stdout.readline() == "null\n"
+
+
+def test_script_without_a_guard(tmp_path, start):
+    """Workers import the script, which must not start the benchmark again."""
+    script = tmp_path / "script.py"
+    script.write_text(MANY)
+    process = subprocess.run(
+        [sys.executable, str(script), str(tmp_path / "results")],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(TESTS)},
+        timeout=120,
+    )
+    assert process.returncode == 1
+    assert process.stderr.rstrip().endswith(
+        "before it was ready; in a script, call this under if __name__ == '__main__':"
+    )

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.spatial.distance import cdist
+from sklearn.linear_model import Ridge
+
+from franet.evaluation import _weights
+from franet.evaluation._weights import (
+    neighbour_weights,
+    nested_distances,
+    ridge_weights,
+)
+
+
+def naive_neighbours(distances, ties):
+    """Sort one row at a time; a tie is a distance equal to the fifth."""
+    weights = np.zeros_like(distances)
+    k = min(5, distances.shape[1])
+    for i, row in enumerate(distances):
+        order = sorted(range(len(row)), key=lambda j: (row[j], j))
+        if ties == "position":
+            weights[i, order[:k]] = 1 / k
+            continue
+        last = row[order[k - 1]]
+        closer = [j for j in order if row[j] < last]
+        tied = [j for j in order if row[j] == last]
+        weights[i, closer] = 1 / k
+        weights[i, tied] = (k - len(closer)) / len(tied) / k
+    return weights
+
+
+def dense(weights):
+    return weights if isinstance(weights, np.ndarray) else weights.toarray()
+
+
+@pytest.mark.parametrize("ties", ["position", "shared"])
+def test_few_neighbours_are_stored_sparsely(ties, monkeypatch):
+    distances = np.random.default_rng(0).random((6, 300))
+    found = neighbour_weights(distances, ties)
+    assert sparse.issparse(found)
+    monkeypatch.setattr(_weights, "_DENSE", 0.0)
+    np.testing.assert_array_equal(neighbour_weights(distances, ties), found.toarray())
+
+
+@pytest.mark.parametrize("ties", ["position", "shared"])
+@pytest.mark.parametrize("n_train", [3, 5, 40])
+@pytest.mark.parametrize("n_values", [2, 5, 10**6])
+def test_neighbours_agree_with_sorting(ties, n_train, n_values):
+    random = np.random.default_rng(n_train + n_values)
+    distances = random.integers(n_values, size=(30, n_train)).astype(float)
+    found = dense(neighbour_weights(distances, ties))
+    np.testing.assert_allclose(found, naive_neighbours(distances, ties), atol=1e-15)
+    np.testing.assert_allclose(found.sum(axis=1), 1)
+
+
+def test_rounding_does_not_break_ties():
+    distances = np.array([[0.3, 0.1 + 0.2, 0.3, 0.3, 0.3, 0.3, 0.9]])
+    assert distances[0, 1] > 0.3
+    found = dense(neighbour_weights(distances, "position"))[0]
+    assert found.tolist() == [0.2, 0.2, 0.2, 0.2, 0.2, 0, 0]
+    shared = dense(neighbour_weights(distances, "shared"))[0]
+    np.testing.assert_allclose(shared, [1 / 6] * 6 + [0])
+
+
+def test_sharing_does_not_depend_on_the_order_of_the_examples():
+    random = np.random.default_rng(0)
+    distances = random.integers(4, size=(8, 50)).astype(float)
+    order = random.permutation(50)
+    found = dense(neighbour_weights(distances[:, order], "shared"))
+    expected = dense(neighbour_weights(distances, "shared"))[:, order]
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.kernels
+def test_distances_grow_with_the_features():
+    random = np.random.default_rng(1)
+    train, test = random.normal(size=(20, 12)), random.normal(size=(5, 12))
+    order = random.permutation(12)
+    seen = []
+    for k, distances in nested_distances(test, train, order, [1, 4, 12]):
+        expected = cdist(test[:, order[:k]], train[:, order[:k]], "sqeuclidean")
+        np.testing.assert_allclose(distances, expected, rtol=1e-13)
+        seen.append(k)
+    assert seen == [1, 4, 12]
+
+
+@pytest.mark.parametrize("k", [1, 6, 30])
+def test_ridge_agrees_with_scikit_learn(k):
+    random = np.random.default_rng(k)
+    train, test = random.normal(size=(15, k)), random.normal(size=(4, k))
+    train, test = train - train.mean(axis=0), test - train.mean(axis=0)
+    Y = random.normal(3.0, 2.0, size=(15, 7))
+    expected = Ridge(alpha=1.0).fit(train, Y).predict(test)
+    np.testing.assert_allclose(ridge_weights(test, train) @ Y, expected, rtol=1e-9)
