@@ -16,7 +16,7 @@ from franet.evaluation.measures import (
     check_measures,
     feature_counts,
 )
-from franet.exceptions import UsageError
+from franet.exceptions import DataError, UsageError
 
 
 def table(m=40, n=20, seed=0):
@@ -166,6 +166,20 @@ def test_no_input_is_changed():
     before = X.copy()
     FoldScorer(X, paper_folds(40)[0], y).score(np.arange(20), [1, 20], list(MEASURES))
     np.testing.assert_array_equal(X, before)
+
+
+def test_nothing_to_rebuild_is_an_error():
+    with pytest.raises(DataError, match="constant"):
+        FoldScorer(np.ones((30, 4)), paper_folds(30)[0])
+
+
+def test_a_test_part_without_spread_is_explained_or_not():
+    X = np.zeros((30, 2))
+    X[:, 0] = np.arange(30) - np.arange(24).mean()
+    fold = Fold(0, np.arange(24), np.arange(24, 30))
+    X[24:] = 0
+    found = FoldScorer(X, fold).score(np.arange(2), [1, 2], ["r2"])["r2"]
+    assert found[1] in (0.0, 1.0)
 
 
 def test_counts():

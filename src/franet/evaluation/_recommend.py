@@ -137,6 +137,9 @@ def recommend(
     at = int(np.flatnonzero(counts[name] == k)[0])
     compared = RANDOM in names and name != RANDOM
     close = compared and lost[RANDOM].mean(axis=0) <= best + tolerance
+    verdict = ""
+    if compared and k in counts[RANDOM]:
+        verdict = results.verdicts(k, measure, dataset, rankers=[name])[name]
     return Recommendation(
         ranker=name,
         n_features=k,
@@ -144,6 +147,6 @@ def recommend(
         value=float(curves[name].mean[at]),
         best=sign * best,
         measure=measure,
-        verdict=results.verdicts(k, measure, dataset)[name] if compared else "",
+        verdict=verdict,
         n_random=int(counts[RANDOM][np.argmax(close)]) if np.any(close) else None,
     )

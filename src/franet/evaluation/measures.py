@@ -16,7 +16,7 @@ from franet.evaluation._weights import (
     ridge_weights,
 )
 from franet.evaluation.folds import Fold
-from franet.exceptions import UsageError
+from franet.exceptions import DataError, UsageError
 
 __all__ = ["MEASURES", "FoldScorer", "Measure", "check_measures", "feature_counts"]
 
@@ -151,6 +151,8 @@ class FoldScorer:
         # Of the whole table, as in the paper; peak-to-peak, because the deviation of
         # a constant column may come out as rounding.
         varied = X.max(axis=0) > X.min(axis=0)
+        if not varied.any():
+            raise DataError("Every feature is constant: there is nothing to rebuild.")
         σ = X.std(axis=0)[varied]
         self._goal_train = np.ascontiguousarray(self.train[:, varied] / σ)
         self._goal_test = np.ascontiguousarray(self.test[:, varied] / σ)
@@ -236,6 +238,8 @@ class FoldScorer:
 
     def _explained(self, weights: Any) -> float:
         missed = np.sum((weights @ self._goal_train - self._goal_test) ** 2)
+        if self._spread == 0:  # as in scikit-learn
+            return float(missed == 0)
         return float(1 - missed / self._spread)
 
     def _accuracy(self, weights: Any) -> float:

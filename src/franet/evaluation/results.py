@@ -286,6 +286,7 @@ class Results:
         measure: str = "rmae",
         dataset: str | None = None,
         rope: float = 0.001,
+        rankers: Iterable[str] | None = None,
     ) -> dict[str, str]:
         """Return for each ranker whether it is better than random columns.
 
@@ -299,6 +300,8 @@ class Results:
             One of `datasets`; may be left out if there is only one.
         rope : float, default=0.001
             Differences up to this count as none.
+        rankers : iterable of str, optional
+            Some of `rankers`; by default all that were measured.
 
         Returns
         -------
@@ -324,7 +327,7 @@ class Results:
                 rope=rope,
                 rho=rho,
             )
-            for ranker in self.rankers
+            for ranker in (self.rankers if rankers is None else rankers)
             if ranker != RANDOM and self.has(dataset, ranker, measure)
         }
 
