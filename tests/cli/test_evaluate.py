@@ -82,6 +82,7 @@ def test_files(table, tmp_path):
         (("--folds", "30"), 2, "too few for 30 folds"),
         (("--n-features", "some"), 2, "--n-features some"),
         (("--output", "values.xls"), 2, "cannot write that format"),
+        (("--plot", "curves.doc"), 2, "end the name in .svg, .png, .pdf"),
     ],
 )
 def test_errors_are_one_line(table, args, code, words):

@@ -240,9 +240,11 @@ def test_a_table_prints_numbers_to_the_right():
 
 
 def test_curves_are_drawn():
-    pytest.importorskip("matplotlib").use("Agg")
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.switch_backend("Agg")
     ax = both().plot_curves()
     assert [line.get_label() for line in ax.lines] == ["good", "random"]
     assert ax.get_title("left") == "a"
     with pytest.raises(DataError, match="not measured"):
         both().plot_curves(measure="r2")
+    pyplot.close("all")

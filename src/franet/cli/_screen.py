@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
     from rich.table import Table
 
-__all__ = ["ProgressBar", "show", "show_plan", "warn"]
+__all__ = ["ProgressBar", "save_picture", "show", "show_plan", "warn"]
 
 _PATIENCE = 1.0  # seconds without a sign of life
 _NARROW = 80
@@ -64,6 +65,20 @@ class ProgressBar:
     ) -> None:
         if self._bar is not None:
             self._bar.stop()
+
+
+def save_picture(ax: Any, path: Path, force: bool) -> Path:
+    """Write the figure of some axes to a file, close it, and return the path."""
+    from matplotlib import pyplot
+
+    from franet.io import atomic_write
+
+    try:
+        with atomic_write(path, force=force, mode="wb") as file:
+            ax.figure.savefig(file, format=path.suffix.lstrip("."), dpi=150)
+    finally:
+        pyplot.close(ax.figure)
+    return path
 
 
 def warn(messages: list[str]) -> None:

@@ -259,6 +259,7 @@ def plot(
     The critical-difference diagram at --at features compares the rankers over the
     data sets that all of them finished.
     """
+    from franet.cli._screen import save_picture
     from franet.io._source import require
 
     require("matplotlib", "Plotting", "plot").use("agg")
@@ -270,13 +271,13 @@ def plot(
             continue
         ax = results.plot_curves(dataset, measure=measure)
         name = re.sub(r"[^\w.-]", "_", dataset)
-        _save(ax, out / f"curves-{name}.{kind}", force)
+        click.echo(save_picture(ax, out / f"curves-{name}.{kind}", force))
     try:
         ax = _critical_difference(results, at, measure)
     except (DataError, UsageError) as err:
         click.echo(f"warning: no critical-difference diagram: {err}", err=True)
     else:
-        _save(ax, out / f"critical-difference.{kind}", force)
+        click.echo(save_picture(ax, out / f"critical-difference.{kind}", force))
 
 
 def _names(text: str) -> list[str]:
@@ -351,20 +352,6 @@ def _critical_difference(results: Results, at: int, measure: str) -> Any:
     return plot_critical_difference(
         scores, rankers, lower_is_better=MEASURES[measure].lower_is_better
     )
-
-
-def _save(ax: Any, path: Path, force: bool) -> None:
-    from matplotlib import pyplot
-
-    from franet.io import atomic_write
-
-    figure = ax.figure
-    try:
-        with atomic_write(path, force=force, mode="wb") as file:
-            figure.savefig(file, format=path.suffix[1:], dpi=150)
-    finally:
-        pyplot.close(figure)
-    click.echo(path)
 
 
 def _finite(cell: Any) -> Any:

@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from franet.cli._options import reading_options, take_reading
+from franet.exceptions import UsageError
 
 if TYPE_CHECKING:
     from franet.evaluation.results import Results
 
 __all__ = ["evaluate"]
+
+_PICTURES = (".svg", ".png", ".pdf")
 
 
 @click.command(short_help="Judge rankers on a file: which, and how many features.")
@@ -109,6 +112,8 @@ def evaluate(
     counts, chosen = parse_counts(n_features), parse_rankers(rankers)
     if output is not None:
         output_format(output)
+    if plot is not None:
+        _check_picture(plot)
     for path in (plot, output):
         if path is not None:
             check_target(path, force=force)
@@ -137,6 +142,17 @@ def evaluate(
         click.echo(f"{made}\n\n{advice}")
 
 
+def _check_picture(path: Path) -> None:
+    """Raise before any work where the picture could not be drawn after it."""
+    from franet.io._source import require
+
+    if path.suffix not in _PICTURES:
+        raise UsageError(
+            f"--plot {path}: cannot draw that; end the name in {', '.join(_PICTURES)}"
+        )
+    require("matplotlib", "--plot", "plot").use("agg")
+
+
 def _with(counts: Any, at: int, n_features: int) -> Any:
     """Return the counts with that of the table among them."""
     from franet.evaluation.measures import feature_counts
@@ -147,16 +163,15 @@ def _with(counts: Any, at: int, n_features: int) -> Any:
 def _write(
     results: Results, measure: str, plot: Path | None, output: Path | None, force: bool
 ) -> None:
+    from franet.cli._screen import save_picture
     from franet.evaluation.records import Row
-    from franet.io import atomic_write, write_table
+    from franet.io import write_table
 
     if output is not None:
         columns = zip(*results.rows(), strict=True)
         write_table(dict(zip(Row._fields, columns, strict=True)), output, force=force)
     if plot is not None:
-        figure = results.plot_curves(measure=measure).figure
-        with atomic_write(plot, force=force, mode="wb") as file:
-            figure.savefig(file, format=plot.suffix.lstrip(".") or "svg")
+        save_picture(results.plot_curves(measure=measure), plot, force)
 
 
 def _document(made: Any, advice: Any, results: Results) -> dict[str, Any]:
