@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test coverage check format bench agreement clean
+.PHONY: demo test coverage check format bench agreement reproduce clean
 
 demo: $(VENV)/.demo
 	$(BIN)/franet demo
@@ -37,6 +37,15 @@ bench:
 # The estimator against the definition on every data set; long without a GPU.
 agreement: $(VENV)/.test
 	$(BIN)/python benchmarks/agreement.py
+
+# What docs/benchmark shows: hours, to be stopped and resumed. Wants the data sets in
+# FRANET_DATA or the cache, and PyTorch with a GPU for one experiment.
+reproduce:
+	$(MAKE) VENV=.venv-bench .venv-bench/.bench
+	.venv-bench/bin/python benchmarks/reproduce/run.py
+	.venv-bench/bin/python benchmarks/reproduce/experiments.py
+	.venv-bench/bin/python benchmarks/reproduce/collect.py
+	.venv-bench/bin/python benchmarks/reproduce/document.py
 
 clean:
 	rm -rf $(VENV) build dist .coverage* htmlcov

@@ -163,9 +163,9 @@ def hierarchical(
     rho: float | None = None,
     lower_is_better: bool = True,
     names: tuple[str, str] = ("first", "second"),
-    n_draws: int = 16_000,
+    n_draws: int = 48_000,
     n_chains: int = 16,
-    n_warmup: int = 250,
+    n_warmup: int = 500,
     random_state: Any = 0,
 ) -> Comparison:
     """Compare two rankers over data sets and folds, by a hierarchical Bayesian model.
@@ -184,11 +184,11 @@ def hierarchical(
         Whether scores are errors.
     names : tuple of str, default=('first', 'second')
         Names of the two rankers, for what is printed and drawn.
-    n_draws : int, default=16000
+    n_draws : int, default=48000
         Draws in all; rounded up to a multiple of the chains.
     n_chains : int, default=16
         Number of chains, at least 4, each from its own start.
-    n_warmup : int, default=250
+    n_warmup : int, default=500
         Draws that each chain forgets.
     random_state : int, RandomState instance or None, default=0
         The seed. The same seed gives the same draws.

@@ -1,0 +1,227 @@
+"""Make the small tables in docs/benchmark/results of the stored records.
+
+``python benchmarks/reproduce/collect.py [STORES …]``: folders as ``run.py`` writes
+them, one after another where parts were measured on several machines.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from parts import DATASETS, DRAWS, PROGRESSIONS, SIMILARITIES, parts
+from run import STORES
+
+from franet.evaluation import Results, Store, compare
+from franet.evaluation.store import merge
+
+RESULTS = Path(__file__).resolve().parents[2] / "docs" / "benchmark" / "results"
+TABLE_PARTS = ("table", "collapsed", "peers", "genie3", "agnos", "more")
+# Pairs that are compared over the data sets, the first against the second.
+PAIRS = (
+    ("frane-reference", "laplacian-literature"),
+    ("frane-reference", "laplacian"),
+    ("frane-reference", "random"),
+    ("frane-paper", "frane-reference"),
+    ("column-subset", "frane-reference"),
+    ("column-subset", "random"),
+    ("facility-location", "column-subset"),
+)
+N_FOLDS = 10
+AT = 16
+
+
+def main() -> None:
+    stores = [Path(given) for given in sys.argv[1:]] or [STORES]
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    found = {name: _read(stores, name) for name in parts()}
+    table = Results(r for name in TABLE_PARTS for r in found[name].records)
+    _write("errors", *_errors(table))
+    _write("curves", *_curves(table))
+    _write("times", *_times(table))
+    _write("ablation", *_ablation(found["ablation"]))
+    _write("thresholds", *_thresholds(found["table"], found["thresholds"]))
+    _write_json("comparisons", _comparisons(table))
+    _write_json("runs", {name: _runs(stores, name) for name in parts()})
+
+
+def _read(stores: Iterable[Path], part: str) -> Results:
+    """Return the records of a part in the order of its rankers and of the data sets."""
+    folders = [s / part for s in stores if (s / part).is_dir()]
+    records = list(merge(r for folder in folders for r in Store.read(folder)).values())
+    order = [*parts()[part].rankers]
+    records.sort(
+        key=lambda r: (order.index(r.ranker), DATASETS.index(r.dataset), r.fold)
+    )
+    return Results(records)
+
+
+def _runs(stores: Iterable[Path], part: str) -> list[dict[str, Any]]:
+    keep = ("id", "start", "folds", "n_jobs", "threads", "versions", "machine")
+    runs = []
+    for store in stores:
+        if (store / part).is_dir():
+            walls = _walls(store / part)
+            for run in Store.read_runs(store / part):
+                there = {key: run[key] for key in keep}
+                runs.append({**there, **walls.get(run["id"], {})})
+    return runs
+
+
+def _walls(folder: Path) -> dict[str, dict[str, Any]]:
+    file = folder / "walls.jsonl"
+    lines = file.read_text().splitlines() if file.exists() else []
+    walls = (json.loads(line) for line in lines)
+    return {wall.pop("run"): wall for wall in walls}
+
+
+def _errors(results: Results) -> tuple[list[str], list[list[Any]]]:
+    """Return the errors at 16 features, fold by fold."""
+    rows = []
+    for dataset in _sorted(results.datasets):
+        for ranker in results.rankers:
+            for measure in ("rmae", "rmae_shared"):
+                if results.has(dataset, ranker, measure):
+                    values = results.values(dataset, ranker, AT, measure)
+                    warned = any(r.warnings for r in results.of(dataset, ranker))
+                    rows.append(
+                        [dataset, ranker, measure, int(warned), *map(_number, values)]
+                    )
+    folds = [f"fold{number}" for number in range(N_FOLDS)]
+    return ["dataset", "ranker", "measure", "warned", *folds], rows
+
+
+def _curves(results: Results) -> tuple[list[str], list[list[Any]]]:
+    rows: list[list[Any]] = []
+    for dataset in _sorted(results.datasets):
+        for ranker in results.rankers:
+            for measure in ("rmae", "rmae_scaled", "r2"):
+                if results.has(dataset, ranker, measure):
+                    curve = results.curve(ranker, dataset, measure)
+                    label = (dataset, ranker, measure)
+                    points = zip(curve.counts, curve.mean, curve.error, strict=True)
+                    rows += [
+                        [*label, int(k), _number(value), _number(error)]
+                        for k, value, error in points
+                    ]
+    return ["dataset", "ranker", "measure", "n_features", "mean", "error"], rows
+
+
+def _times(results: Results) -> tuple[list[str], list[list[Any]]]:
+    rows = []
+    for ranker in results.rankers:
+        for dataset in _sorted(results.datasets):
+            records = results.of(dataset, ranker)
+            if records:
+                seconds = np.mean([r.seconds for r in records])
+                stable = results.stability(ranker, AT, dataset)["kuncheva"]
+                rows.append([ranker, dataset, _number(seconds), _number(stable)])
+    return ["ranker", "dataset", "seconds", "kuncheva"], rows
+
+
+def _ablation(results: Results) -> tuple[list[str], list[list[Any]]]:
+    """Return the errors of each pair, over the folds that all pairs finished."""
+    rows = []
+    for dataset in _sorted(results.datasets):
+        folds = _common_folds(results, dataset)
+        for similarity in SIMILARITIES if folds else ():
+            for progression in PROGRESSIONS:
+                label = f"{similarity}/{progression}"
+                means = [
+                    np.mean(
+                        [
+                            next(iter(r.values[measure].values()))
+                            for r in results.records
+                            if r.dataset == dataset
+                            and r.ranker == label
+                            and r.fold in folds
+                        ]
+                    )
+                    for measure in ("rmae", "rmae_shared")
+                ]
+                rows.append(
+                    [dataset, similarity, progression, len(folds), *map(_number, means)]
+                )
+    columns = ["dataset", "similarity", "progression", "n_folds"]
+    return [*columns, "rmae", "rmae_shared"], rows
+
+
+def _common_folds(results: Results, dataset: str) -> set[int]:
+    done: dict[str, set[int]] = {label: set() for label in results.rankers}
+    for record in results.records:
+        if record.dataset == dataset and record.status == "ok":
+            done[record.ranker].add(record.fold)
+    complete = len(done) == len(SIMILARITIES) * len(PROGRESSIONS)
+    return set.intersection(*done.values()) if complete else set()
+
+
+def _thresholds(table: Results, chance: Results) -> tuple[list[str], list[list[Any]]]:
+    """Return the error with RQH, and with a threshold by chance, draw by draw."""
+    labels = [f"chance-{draw}" for draw in range(DRAWS)]
+    rows = []
+    for dataset in _sorted(chance.datasets):
+        if all(chance.has(dataset, label) for label in labels):
+            chosen = table.values(dataset, "frane-reference", AT).mean()
+            drawn = [chance.values(dataset, label, AT).mean() for label in labels]
+            rows.append([dataset, _number(chosen), *map(_number, drawn)])
+    return ["dataset", "rqh", *labels], rows
+
+
+def _comparisons(results: Results) -> list[dict[str, Any]]:
+    found = []
+    for first, second in PAIRS:
+        for measure in ("rmae", "rmae_shared"):
+            if first in results.rankers and second in results.rankers:
+                a, b = (
+                    results.scores(name, at=AT, measure=measure)
+                    for name in (first, second)
+                )
+                both = [name for name in DATASETS if name in a and name in b]
+                outcome = compare(
+                    {name: a[name] for name in both},
+                    {name: b[name] for name in both},
+                    names=(first, second),
+                )
+                found.append({"measure": measure, **_summary(outcome)})
+    return found
+
+
+def _summary(outcome: Any) -> dict[str, Any]:
+    keep = ("names", "rope", "n_sets", "n_folds", "r_hat", "ess")
+    summary = outcome.summary()
+    shares = {
+        name: round(getattr(outcome, name), 3)
+        for name in ("p_first", "p_equal", "p_second")
+    }
+    further = [round(float(share), 3) for share in outcome.next_set]
+    return {**{key: summary[key] for key in keep}, **shares, "next_set": further}
+
+
+def _sorted(names: Iterable[str]) -> list[str]:
+    return sorted(names, key=DATASETS.index)
+
+
+def _number(value: float) -> float:
+    return float(f"{value:.6g}")
+
+
+def _write(name: str, columns: list[str], rows: list[list[Any]]) -> None:
+    with (RESULTS / f"{name}.csv").open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(rows)
+    print(f"{len(rows)} rows in {name}.csv")
+
+
+def _write_json(name: str, content: Any) -> None:
+    text = json.dumps(content, indent=1, ensure_ascii=False)
+    (RESULTS / f"{name}.json").write_text(text + "\n")
+
+
+if __name__ == "__main__":
+    main()
