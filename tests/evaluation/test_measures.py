@@ -9,6 +9,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import protocol
 from data import load, needs_shared
+from franet.evaluation._weights import ridge_weights
 from franet.evaluation.folds import Fold, paper_folds
 from franet.evaluation.measures import (
     MEASURES,
@@ -87,21 +88,20 @@ def test_copies_are_rebuilt_by_ridge_and_noise_is_not():
 def test_the_share_explained_is_that_of_all_features_alike():
     X, _ = table()
     fold = paper_folds(40)[2]
-    order = np.arange(20)
     σ = X.std(axis=0)
-    keep = σ > 0
-    train, test = X[fold.train], X[fold.test]
-    mean = train.mean(axis=0)
-    from sklearn.linear_model import Ridge
-
-    chosen = order[:4]
-    center, scale = mean[chosen], train[:, chosen].std(axis=0)
-    scale[scale == 0] = 1
-    model = Ridge().fit((train[:, chosen] - center) / scale, train)
-    left = (model.predict((test[:, chosen] - center) / scale) - test)[:, keep] / σ[keep]
-    spread = (test - mean)[:, keep] / σ[keep]
+    goals = X[:, σ > 0] / σ[σ > 0]
+    train, test = X[fold.train, :4], X[fold.test, :4]
+    scale = np.where(train.std(axis=0) > 0, train.std(axis=0), 1)
+    train, test = (
+        (train - train.mean(axis=0)) / scale,
+        (test - train.mean(axis=0)) / scale,
+    )
+    mean = goals[fold.train].mean(axis=0)
+    centred = goals[fold.train] - mean
+    guess = ridge_weights(test, train, centred @ centred.T) @ goals[fold.train]
+    left, spread = guess - goals[fold.test], goals[fold.test] - mean
     expected = 1 - np.sum(left**2) / np.sum(spread**2)
-    found = FoldScorer(X, fold).score(order, [4], ["r2"])["r2"][4]
+    found = FoldScorer(X, fold).score(np.arange(20), [4], ["r2"])["r2"][4]
     assert found == pytest.approx(expected, rel=1e-9)
 
 

@@ -86,11 +86,43 @@ def test_distances_grow_with_the_features():
     assert seen == [1, 4, 12]
 
 
-@pytest.mark.parametrize("k", [1, 6, 30])
-def test_ridge_agrees_with_scikit_learn(k):
+def ridge_tables(k, signal):
     random = np.random.default_rng(k)
     train, test = random.normal(size=(15, k)), random.normal(size=(4, k))
     train, test = train - train.mean(axis=0), test - train.mean(axis=0)
     Y = random.normal(3.0, 2.0, size=(15, 7))
-    expected = Ridge(alpha=1.0).fit(train, Y).predict(test)
-    np.testing.assert_allclose(ridge_weights(test, train) @ Y, expected, rtol=1e-9)
+    Y += signal * train @ random.normal(size=(k, 7))
+    return train, test, Y
+
+
+@pytest.mark.parametrize("signal", [0.0, 1.0, 100.0])
+@pytest.mark.parametrize("k", [1, 6, 15, 30])
+def test_ridge_takes_the_penalty_of_cross_validation(k, signal):
+    """Every penalty by scikit-learn, with the hat matrix of unit targets."""
+    train, test, Y = ridge_tables(k, signal)
+    centred = Y - Y.mean(axis=0)
+    errors, guesses = [], []
+    for α in 15 * _weights._PENALTIES:
+        model = Ridge(alpha=α, solver="svd").fit(train, Y)
+        hat = Ridge(alpha=α, solver="svd").fit(train, np.eye(15)).predict(train)
+        missed = np.sum((model.predict(train) - Y) ** 2)
+        free = 15 - np.trace(hat)
+        errors.append(missed / free**2 if free > 1e-6 else np.inf)
+        guesses.append(model.predict(test))
+    found = ridge_weights(test, train, centred @ centred.T) @ Y
+    np.testing.assert_allclose(found, guesses[np.argmin(errors)], rtol=1e-7, atol=1e-9)
+
+
+def test_ridge_gives_the_mean_where_there_is_no_signal_to_find():
+    train, test, Y = ridge_tables(40, 0.0)
+    centred = Y - Y.mean(axis=0)
+    found = ridge_weights(test, train, centred @ centred.T) @ Y
+    assert np.abs(found - Y.mean(axis=0)).max() < 0.7 * np.abs(centred).max()
+
+
+def test_ridge_on_columns_that_say_nothing():
+    train, test, Y = ridge_tables(3, 0.0)
+    centred = Y - Y.mean(axis=0)
+    zero = np.zeros_like
+    found = ridge_weights(zero(test), zero(train), centred @ centred.T)
+    np.testing.assert_allclose(found @ Y, np.tile(Y.mean(axis=0), (4, 1)))

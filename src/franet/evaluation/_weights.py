@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.linalg import cho_factor, cho_solve
 
 from franet.evaluation.kernels import add_squares
 
@@ -24,8 +23,8 @@ N_NEIGHBOURS = 5
 _EQUAL = 1e-11
 # Weights of which more than this share is not zero are multiplied as a dense matrix.
 _DENSE = 0.05
-# The penalty of ridge regression on standardised features, as in scikit-learn.
-_ALPHA = 1.0
+# Penalties of ridge regression that are tried, for one example.
+_PENALTIES = np.geomspace(1e-4, 1e4, 33)
 
 
 def nested_distances(
@@ -100,31 +99,57 @@ def neighbour_weights(distances: NDArray[np.float64], ties: str) -> Any:
 
 
 def ridge_weights(
-    test: NDArray[np.float64], train: NDArray[np.float64]
+    test: NDArray[np.float64],
+    train: NDArray[np.float64],
+    gram: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """Return the weights of ridge regression with an intercept.
+
+    One penalty for all targets, the one with the smallest generalised
+    cross-validation error [1]_ on the training part.
 
     Parameters
     ----------
     test, train : ndarray of shape (·, k)
-        The chosen features of the examples, standardised on the training part.
+        The chosen features of the examples, centred on the training part.
+    gram : ndarray of shape (n_train, n_train)
+        Inner products of the examples of the training part over all targets, which
+        are centred.
 
     Returns
     -------
     weights : ndarray of shape (n_test, n_train)
         ``weights @ Y`` is what the regression of Y on `train` predicts for `test`.
+
+    References
+    ----------
+    .. [1] G. H. Golub, M. Heath, G. Wahba (1979), Generalized cross-validation as a
+       method for choosing a good ridge parameter.
     """
     m, k = train.shape
-    if k <= m:
-        factor = _factor(train.T @ train)
-        H = test @ cho_solve(factor, train.T)
-    else:
-        H = cho_solve(_factor(train @ train.T), train @ test.T).T
+    wide = k > m
+    λ, V = np.linalg.eigh(train @ train.T if wide else train.T @ train)
+    keep = λ > λ[-1] * max(m, k) * np.finfo(np.float64).eps
+    λ, V = λ[keep], V[:, keep]
+    # Left singular vectors, and what the targets have along each.
+    U = V if wide else train @ V / np.sqrt(λ)
+    along = np.einsum("ij,ij->j", U, gram @ U)
+    α = _penalty(λ, along, float(np.trace(gram)), m)
+    inner = test @ (train.T @ U) if wide else test @ V * np.sqrt(λ)
+    H = (inner / (λ + α)) @ U.T
     # The intercept: train is centred, so the mean is what the rest leaves out.
     H += (1 - H.sum(axis=1, keepdims=True)) / m
-    return H
+    return np.asarray(H)
 
 
-def _factor(gram: NDArray[np.float64]) -> Any:
-    gram[np.diag_indices_from(gram)] += _ALPHA
-    return cho_factor(gram, overwrite_a=True)
+def _penalty(
+    λ: NDArray[np.float64], along: NDArray[np.float64], total: float, m: int
+) -> float:
+    """Return the penalty with the smallest generalised cross-validation error."""
+    α = m * _PENALTIES[:, None]
+    shrunk = λ / (λ + α)
+    missed = total - ((1 - (1 - shrunk) ** 2) * along).sum(axis=1)
+    free = m - 1 - shrunk.sum(axis=1)  # the intercept takes one
+    with np.errstate(divide="ignore", invalid="ignore"):
+        error = np.where(free > 0, missed / free**2, np.inf)
+    return float(α[np.argmin(error), 0])

@@ -200,7 +200,9 @@ class FoldScorer:
             train, test = self._scaled
             for k in counts:
                 chosen = order[:k]
-                weights = ridge_weights(test[:, chosen], train[:, chosen])
+                weights = ridge_weights(
+                    test[:, chosen], train[:, chosen], self._goal_gram
+                )
                 yield k, {"r2": self._explained(weights)}
         if wanted & _CLUSTERS:
             for k in counts:
@@ -227,6 +229,12 @@ class FoldScorer:
         mean, σ = self.train.mean(axis=0), self.train.std(axis=0)
         σ[self.train.max(axis=0) == self.train.min(axis=0)] = np.inf
         return (self.train - mean) / σ, (self.test - mean) / σ
+
+    @cached_property
+    def _goal_gram(self) -> NDArray[np.float64]:
+        """Inner products of the training examples over all goals."""
+        goals = self._goal_train - self._goal_train.mean(axis=0)
+        return np.asarray(goals @ goals.T)
 
     @cached_property
     def _spread(self) -> float:
