@@ -100,7 +100,7 @@ def _curves(results: Results) -> tuple[list[str], list[list[Any]]]:
     rows: list[list[Any]] = []
     for dataset in _sorted(results.datasets):
         for ranker in results.rankers:
-            for measure in ("rmae", "rmae_scaled", "r2"):
+            for measure in ("rmae", "rmae_scaled"):
                 if results.has(dataset, ranker, measure):
                     curve = results.curve(ranker, dataset, measure)
                     label = (dataset, ranker, measure)

@@ -24,7 +24,7 @@ SIMILARITIES = ("correlation", "canberra", "chebyshev", "manhattan", "euclidean"
 PROGRESSIONS = ("geometric", "linear", "linear-mean", "linear-median", "quantile")
 # How often a threshold is drawn by chance instead of chosen by RQH.
 DRAWS = 5
-ERRORS = ("rmae", "rmae_shared", "rmae_scaled", "r2")
+ERRORS = ("rmae", "rmae_shared", "rmae_scaled")
 
 
 @dataclass(frozen=True)

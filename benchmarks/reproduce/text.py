@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from statistics import mean, median
+from statistics import mean
 from string import Template
 from typing import Any
 
@@ -283,25 +283,21 @@ def _measures(tables: Tables) -> Places:
     whole = [
         name
         for name in TITLES
-        if all((d, name, "r2", "256") in value for d in tables.datasets)
+        if all((d, name, "rmae_scaled", "256") in value for d in tables.datasets)
     ]
-    titles = {
-        "rmae": ("RMAE", mean),
-        "rmae_scaled": ("RMAE, scaled", mean),
-        "r2": ("R², ridge", median),
-    }
+    titles = {"rmae": "RMAE", "rmae_scaled": "RMAE, scaled"}
     cells = [(measure, k) for measure in titles for k in ("4", "16", "64", "256")]
     rows = [
         [
             TITLES[name],
             *(
-                f"{titles[m][1](value[d, name, m, k] for d in tables.datasets):.3f}"
-                for m, k in cells
+                f"{mean(value[d, name, *cell] for d in tables.datasets):.3f}"
+                for cell in cells
             ),
         ]
         for name in whole
     ]
-    columns = [f"{titles[measure][0]} at {k}" for measure, k in cells]
+    columns = [f"{titles[measure]} at {k}" for measure, k in cells]
     return {"measures": _table(["ranker", *columns], rows)}
 
 
