@@ -237,6 +237,7 @@ def test_a_table_prints_numbers_to_the_right():
     assert str(table) == "name      x\n────  ─────\na     1.000\nlong\nnote <b>"
     assert "note &lt;b&gt;" in table._repr_html_()
     assert str(Table(["a"], [])) == "a\n─"
+    assert str(Table(["a"], [[-1e-9]])).endswith("\n0.000")
 
 
 def test_curves_are_drawn():

@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import sys
 import types
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ from evaluation.bad_rankers import (
     load,
     load_other,
 )
-from franet.evaluation import Results, evaluate, runner
+from franet.evaluation import MEASURES, Results, evaluate, runner
 from franet.evaluation._crew import _Agenda
 from franet.evaluation._machine import machine, versions
 from franet.evaluation._time_left import TimeLeft
@@ -182,7 +183,7 @@ def test_some_folds_now_the_others_later(tmp_path):
 
 def test_measures_that_stop_early(tmp_path, monkeypatch):
     """Where a measure is not defined, nothing is missing."""
-    monkeypatch.setattr("franet.evaluation._plan.CLUSTER_LIMIT", 4)
+    monkeypatch.setitem(MEASURES, "nmi", replace(MEASURES["nmi"], limit=4))
     go = functools.partial(
         run, ["a"], {"c": ByColumn()}, tmp_path, folds=HALVES, n_jobs=1, load=load
     )

@@ -11,12 +11,7 @@ import numpy as np
 
 from franet.evaluation._worker import Load, Task, load_table, reason_of
 from franet.evaluation.folds import Fold, make_folds
-from franet.evaluation.measures import (
-    _CLUSTERS,
-    CLUSTER_LIMIT,
-    check_measures,
-    feature_counts,
-)
+from franet.evaluation.measures import MEASURES, check_measures, feature_counts
 from franet.evaluation.records import Record
 from franet.evaluation.store import Store
 from franet.exceptions import DataError, UsageError
@@ -81,7 +76,7 @@ class Survey:
             (measure, count)
             for measure in self.measures
             for count in self.counts
-            if measure not in _CLUSTERS or count <= CLUSTER_LIMIT
+            if MEASURES[measure].covers(count)
         }
 
 

@@ -80,7 +80,10 @@ class Table:
     def _text(self, cell: Any) -> str:
         if cell is None:
             return ""
-        return f"{cell:.{self.decimals}f}" if isinstance(cell, float) else str(cell)
+        if not isinstance(cell, float):
+            return str(cell)
+        # Zero has no sign, whatever rounds to it.
+        return f"{round(cell, self.decimals) + 0.0:.{self.decimals}f}"
 
 
 def _is_number(cell: Any) -> bool:

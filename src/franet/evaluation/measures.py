@@ -36,11 +36,18 @@ class Measure:
         Whether small values are good.
     needs_labels : bool
         Whether it compares with classes that no ranker saw.
+    limit : int or None
+        The largest number of features at which it is measured; None: all.
     """
 
     title: str
     lower_is_better: bool
     needs_labels: bool = False
+    limit: int | None = None
+
+    def covers(self, count: int) -> bool:
+        """Return whether it is measured at this number of features."""
+        return self.limit is None or count <= self.limit
 
 
 MEASURES = {
@@ -49,8 +56,8 @@ MEASURES = {
     "rmae_scaled": Measure("RMAE of 5-NN on scaled features", True),
     "r2": Measure("R² of ridge regression", False),
     "knn_accuracy": Measure("Accuracy of 5-NN for hidden classes", False, True),
-    "nmi": Measure("NMI of clusters and hidden classes", False, True),
-    "cluster_accuracy": Measure("Accuracy of clusters", False, True),
+    "nmi": Measure("NMI of clusters and hidden classes", False, True, CLUSTER_LIMIT),
+    "cluster_accuracy": Measure("Accuracy of clusters", False, True, CLUSTER_LIMIT),
 }
 _RAW = {"rmae", "rmae_shared", "knn_accuracy"}
 _CLUSTERS = {"nmi", "cluster_accuracy"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from franet.evaluation.measures import MEASURES
 from franet.evaluation.records import Record, Row
 from franet.evaluation.stability import jaccard, kuncheva, rank_correlation
 from franet.exceptions import DataError, UsageError
+
+if TYPE_CHECKING:
+    from franet.evaluation._recommend import Recommendation
 
 __all__ = ["RANDOM", "Curve", "Results"]
 
@@ -245,7 +248,9 @@ class Results:
             return table_of_sets(self, at, measure)
         return one_table(self, self._one(dataset), at, measure)
 
-    def stability(self, ranker: str, at: int = 16, dataset: str | None = None) -> Any:
+    def stability(
+        self, ranker: str, at: int = 16, dataset: str | None = None
+    ) -> dict[str, float]:
         """Return how well the rankings of the folds agree.
 
         Parameters
@@ -339,7 +344,7 @@ class Results:
         measure: str = "rmae",
         dataset: str | None = None,
         random_state: int = 0,
-    ) -> Any:
+    ) -> Recommendation:
         """Return the smallest number of features that is nearly as good as any.
 
         Parameters
