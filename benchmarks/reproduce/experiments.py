@@ -145,7 +145,6 @@ def _best(D: Any, damping: float = 0.85, n_thresholds: int = 100) -> np.ndarray:
     n = len(D)
     D.fill_diagonal_(0)
     top, low = D.max(), D[D > 0].min()
-    # The last threshold is the largest distance itself, not its rounded power.
     grid = np.geomspace(float(low), float(top), n_thresholds)
     best, winner = -np.inf, None
     for t in grid:
