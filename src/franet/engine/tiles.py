@@ -13,7 +13,6 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +22,7 @@ from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from franet._progress import report
+from franet._threads import map_batches
 
 __all__ = ["PairSource", "Tile", "TileGrid", "TileRunner"]
 
@@ -199,17 +199,10 @@ class TileRunner:
                     done += len(tiles)
                     report(stage, done, total)
                 return
-            pool = ThreadPoolExecutor(self.n_threads, thread_name_prefix="franet")
-            try:
-                for tiles in rounds:
-                    for _ in pool.map(visit, tiles):
-                        pass
+            with map_batches(visit, rounds, self.n_threads) as results:
+                for tiles, _ in zip(rounds, results, strict=True):
                     done += len(tiles)
                     report(stage, done, total)
-            finally:
-                # On an interrupt the tiles that wait are dropped; those under way
-                # end within milliseconds.
-                pool.shutdown(wait=True, cancel_futures=True)
 
     @staticmethod
     def one_blas_thread() -> AbstractContextManager[None]:
@@ -221,8 +214,5 @@ class TileRunner:
         items = list(items)
         if self.n_threads == 1 or len(items) <= 1:
             return [function(item) for item in items]
-        pool = ThreadPoolExecutor(self.n_threads, thread_name_prefix="franet")
-        try:
-            return list(pool.map(function, items))
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+        with map_batches(function, [items], self.n_threads) as results:
+            return next(results)
