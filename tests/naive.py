@@ -14,7 +14,8 @@ import numpy as np
 from scipy.sparse.csgraph import shortest_path
 from scipy.stats import rankdata
 
-CORRELATIONS = ("correlation", "abs-correlation", "spearman")
+# Between numbers, mixed is the absolute correlation.
+CORRELATIONS = ("correlation", "abs-correlation", "spearman", "mixed")
 DISTANCES = (
     "euclidean",
     "manhattan",
@@ -138,7 +139,8 @@ def _check(X, similarity, thresholds, variant) -> None:
     if X.ndim != 2 or X.shape[1] < 2 or (similarity != "precomputed" and len(X) < 2):
         raise ValueError("at least two examples and two features are needed")
     if variant == "reference":
-        if callable(similarity) or similarity in ("precomputed", "seuclidean"):
+        paper_only = ("mixed", "precomputed", "seuclidean")
+        if callable(similarity) or similarity in paper_only:
             raise ValueError(f"no reference definition of similarity {similarity!r}")
         if callable(thresholds) or thresholds == "quantile":
             raise ValueError(f"no reference definition of thresholds {thresholds!r}")
@@ -183,7 +185,7 @@ def dissimilarity(X, similarity, p, variant):
     """Return d (zero diagonal), the similarity of d = 0, and the scale."""
     if similarity in CORRELATIONS:
         r = pearson(rankdata(X, axis=0) if similarity == "spearman" else X)
-        if similarity == "abs-correlation":
+        if similarity in ("abs-correlation", "mixed"):
             d, top = 1.0 - np.abs(r), 1.0
         else:
             d, top = 1.0 - r, 2.0

@@ -67,7 +67,11 @@ FRAME = {"a": X[:, 0], "b": X[:, 1], "s": [f"patient {i}" for i in range(30)]}
 )
 def test_text(table, message):
     said = str(fails(table, message))
-    assert re.search(r"(Drop or encode it first|Pass samples in rows.*)\.$", said)
+    assert re.search(
+        r"(Drop or encode it first|Pass samples in rows.*)(, or.*)?\.$", said
+    )
+    text = "does not hold numbers" in said and "b'z'" not in said
+    assert said.endswith("first, or use similarity='mixed'.") == text
 
 
 def test_objects_that_are_no_numbers():
@@ -138,6 +142,7 @@ def test_parameters(given, message):
     ("given", "message"),
     [
         ({"similarity": "precomputed"}, "precomputed.*Use variant='paper'"),
+        ({"similarity": "mixed"}, "mixed.*numbers only.*Use variant='paper'"),
         ({"similarity": "seuclidean"}, "seuclidean.*Use variant='paper'"),
         ({"similarity": np.dot}, "a callable.*Use variant='paper'"),
         ({"thresholds": "quantile"}, "quantile.*Use variant='paper'"),

@@ -105,7 +105,10 @@ def test_fields_of_the_network():
 
 def test_attributes_of_the_estimator():
     frame = pd.DataFrame(TABLES["random"]).add_prefix("gene ")
-    fitted = franet.FRANe(keep_all=True).fit(frame)
-    there = {name for name in vars(fitted) if name.endswith("_")}
+    fits = [
+        franet.FRANe(keep_all=True).fit(frame),
+        franet.FRANe(redundancy="cover").fit(frame),
+    ]
+    there = {name for fitted in fits for name in vars(fitted) if name.endswith("_")}
     listed = set(documented(franet.FRANe, "Attributes"))
     assert listed == there | {"feature_importances_"}

@@ -303,6 +303,7 @@ def test_nothing_to_tell_apart():
         (np.eye(3), {"thresholds": "cubic"}),
         (np.eye(3), {"variant": "other"}),
         (np.eye(3), {"thresholds": "quantile", "variant": "reference"}),
+        (np.eye(3), {"similarity": "mixed", "variant": "reference"}),
         (np.eye(3), {"similarity": "seuclidean", "variant": "reference"}),
         (np.eye(3), {"similarity": "precomputed", "variant": "reference"}),
         (np.eye(3), {"similarity": np.dot, "variant": "reference"}),

@@ -40,11 +40,14 @@ def overlap(A, B):
         FRANe(similarity="euclidean"),
         FRANe(similarity="canberra", thresholds="linear-median"),
         FRANe(similarity="precomputed"),
+        FRANe(similarity="mixed"),
         FRANe(similarity=overlap),
         FRANe(variant="reference", keep_all=True),
         FRANe(centrality="degree", quality="gini", weighted=False),
         FRANe(centrality="harmonic", tie_break="denser"),
         FRANe(quality="random", random_state=0),
+        FRANe(redundancy="cover"),
+        FRANe(redundancy="cover", similarity="spearman", n_features_to_select="auto"),
     ],
 )
 def test_scikit_learn_checks(estimator, check):

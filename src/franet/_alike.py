@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from franet._coded import CodedTable
 from franet.similarity import CORRELATIONS, open_source
 from franet.similarity._sparse import sparse_constant_columns
 from franet.similarity._standardise import constant_columns
@@ -65,13 +66,19 @@ def dissimilarities(
 def correlations(X: Any, features: NDArray[np.intp]) -> NDArray[np.float64]:
     """Return Pearson's r between some features; NaN on the diagonal and for constants.
 
+    Of a table with categories, the mixed similarity.
+
     Parameters
     ----------
-    X : ndarray or sparse array of shape (m, n)
+    X : ndarray, sparse array or CodedTable of shape (m, n)
         The table, float32 or float64, without missing values.
     features : ndarray of int
         The columns.
     """
+    if isinstance(X, CodedTable):
+        s = 1.0 - dissimilarities(X, features, "mixed")
+        np.fill_diagonal(s, np.nan)
+        return s
     dense = isinstance(X, np.ndarray)
     columns = X[:, features] if dense else X.tocsc()[:, features]
     constant = constant_columns(columns) if dense else sparse_constant_columns(columns)

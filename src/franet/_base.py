@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,18 @@ from franet._validation import number_to_select
 from franet.network._html import ranking_html
 from franet.ranking import rank_scores
 
-__all__ = ["FeatureRanker"]
+if TYPE_CHECKING:
+    from franet._stability import Stability
+
+__all__ = ["FeatureRanker", "names_of"]
+
+
+def names_of(ranker: Any) -> NDArray[Any]:
+    """Return the names of the features; ``x0``, ``x1``, … where the table has none."""
+    names = getattr(ranker, "feature_names_in_", None)
+    if names is None:
+        names = np.array([f"x{j}" for j in range(ranker.n_features_in_)])
+    return np.asarray(names)
 
 
 class FeatureRanker(SelectorMixin, BaseEstimator):
@@ -34,7 +45,7 @@ class FeatureRanker(SelectorMixin, BaseEstimator):
         ],
     }
 
-    n_features_to_select: int | float | None
+    n_features_to_select: int | float | str | None
     n_features_in_: int
     # Why the ranking says little, in words; for the report, where a warning was missed.
     _diagnosis: str = ""
@@ -44,12 +55,15 @@ class FeatureRanker(SelectorMixin, BaseEstimator):
         scores: NDArray[np.float64],
         last: NDArray[np.bool_] | None = None,
         second: NDArray[np.float64] | None = None,
+        n_selected: int | None = None,
     ) -> None:
         self.scores_ = scores
         self.ranking_ = rank_scores(scores, last, second)
-        self.n_features_ = number_to_select(
-            self.n_features_to_select, self.n_features_in_
-        )
+        if n_selected is None:
+            n_selected = number_to_select(
+                self.n_features_to_select, self.n_features_in_
+            )
+        self.n_features_ = n_selected
         self.support_ = self.ranking_ <= self.n_features_
 
     @property
@@ -79,6 +93,68 @@ class FeatureRanker(SelectorMixin, BaseEstimator):
 
         check_report(path, force=force)
         write(summarise(self, X, top=top), path, force=force)
+
+    def stability(
+        self,
+        X: Any,
+        n_boot: int = 50,
+        *,
+        top: int | None = None,
+        level: float = 0.95,
+        method: str = "bootstrap",
+        random_state: int | None = 0,
+        n_jobs: int | None = None,
+    ) -> Stability:
+        """Tell how sure the ranking is, by ranking samples of the examples.
+
+        The fitted ranker stays as it is: copies of it rank. In each draw columns are
+        in random order, and a ranker with a ``random_state`` has another seed, so that
+        ties and chance count too.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The table of the fit.
+        n_boot : int, default=50
+            Number of draws.
+        top : int, default=None
+            How many features count as selected; None: `n_features_`.
+        level : float, default=0.95
+            The share of the draws that an interval of ranks holds, at the least.
+        method : {"bootstrap", "half"}, default="bootstrap"
+            As many examples as the table has, with replacement; or half of them
+            without, each draw followed by that of the other half.
+        random_state : int or None, default=0
+            The seed of the draws.
+        n_jobs : int, default=None
+            Number of threads; -1 and None mean all cores. No result depends on it.
+
+        Returns
+        -------
+        stability : Stability
+            Intervals of ranks, shares of selection, interchangeable features; it
+            prints itself.
+
+        Examples
+        --------
+        >>> from franet.rankers import Variance
+        >>> X = [[1, 0, 5], [2, 4, 5], [3, 9, 5], [1, 7, 5], [2, 3, 5]]
+        >>> Variance(n_features_to_select=1).fit(X).stability(X, n_boot=20)
+        <Stability: 20 draws (bootstrap), first 1 of 3 features, Kuncheva 1.00>
+        """
+        from franet._stability import measure_stability
+
+        check_is_fitted(self)
+        return measure_stability(
+            self,
+            X,
+            n_boot=n_boot,
+            top=top,
+            level=level,
+            method=method,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)

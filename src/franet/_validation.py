@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils.validation import check_array, validate_data
+from sklearn.utils._set_output import _get_output_config
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from franet._coded import CodedTable, code_table, column_name
 from franet.exceptions import DataError, UsageError
 
-__all__ = ["check_table", "number_to_select"]
+__all__ = ["check_table", "number_to_select", "stays_polars"]
 
 
 def check_table(estimator: Any, X: Any, *, allow_missing: bool = False) -> Any:
@@ -20,6 +22,8 @@ def check_table(estimator: Any, X: Any, *, allow_missing: bool = False) -> Any:
 
     Sets ``n_features_in_`` and ``feature_names_in_`` on the estimator. Integers and
     booleans become float64. The error for a bad value names its column.
+
+    With ``similarity="mixed"`` a table that holds text is returned as a `CodedTable`.
     """
     if allow_missing and sparse.issparse(X):
         raise DataError(
@@ -28,6 +32,10 @@ def check_table(estimator: Any, X: Any, *, allow_missing: bool = False) -> Any:
         )
     _check_names(X)
     _check_dates(X)
+    mixed = getattr(estimator, "similarity", None) == "mixed"
+    coded = _check_coded(estimator, X, allow_missing) if mixed else None
+    if coded is not None:
+        return coded
     try:
         table = validate_data(
             estimator,
@@ -39,7 +47,9 @@ def check_table(estimator: Any, X: Any, *, allow_missing: bool = False) -> Any:
             ensure_min_features=2,
         )
     except (TypeError, ValueError) as err:
-        _explain(X, err)
+        # Only the paper's method has the choice.
+        paper = getattr(estimator, "redundancy", "") is None and not mixed
+        _explain(X, err, ", or use similarity='mixed'" if paper else "")
         raise
     if sparse.issparse(table) and not table.has_canonical_format:
         # Sorting and adding up is done in place: not in the caller's arrays.
@@ -49,9 +59,43 @@ def check_table(estimator: Any, X: Any, *, allow_missing: bool = False) -> Any:
         table,
         getattr(estimator, "feature_names_in_", None),
         allow_missing,
-        hasattr(estimator, "missing"),
+        hasattr(estimator, "missing") and not mixed,
     )
     return table
+
+
+def _check_coded(estimator: Any, X: Any, allow_missing: bool) -> CodedTable | None:
+    """Return a table with its text as levels; None if there is no text in it."""
+    coded = X if isinstance(X, CodedTable) else code_table(X)
+    if coded is None:
+        return None
+    validate_data(estimator, X, skip_check_array=True)
+    try:
+        check_array(
+            coded.values,
+            ensure_all_finite=False,
+            ensure_min_samples=2,
+            ensure_min_features=2,
+        )
+    except ValueError as err:
+        _explain(X, err)
+        raise
+    names = getattr(estimator, "feature_names_in_", None)
+    _check_finite(coded.values, names, allow_missing, False)
+    return coded
+
+
+def stays_polars(estimator: Any, X: Any) -> bool:
+    """Return whether a polars frame is to be transformed into one; check its columns.
+
+    scikit-learn would go by way of an array, in which all columns have one type.
+    """
+    wanted = _get_output_config("transform", estimator)["dense"]
+    if wanted != "polars" or not hasattr(X, "get_columns"):
+        return False
+    check_is_fitted(estimator)
+    validate_data(estimator, X, reset=False, skip_check_array=True)
+    return True
 
 
 def _check_names(X: Any) -> None:
@@ -74,13 +118,16 @@ def _check_dates(X: Any) -> None:
     for j, kind in enumerate(kinds):
         if str(kind).lower().startswith(("date", "duration", "period", "time")):
             raise DataError(
-                f"{_column(j, columns)} holds dates or times "
+                f"{column_name(j, columns)} holds dates or times "
                 f"({kind}), not numbers. Drop or encode it first."
             )
 
 
-def _explain(X: Any, err: Exception) -> None:
-    """Raise in one line, with a remedy, what scikit-learn says at length."""
+def _explain(X: Any, err: Exception, remedy: str = "") -> None:
+    """Raise in one line, with a remedy, what scikit-learn says at length.
+
+    `remedy` is what else can be done about text.
+    """
     said = str(err)
     if said.startswith("Complex data not supported"):
         raise DataError(
@@ -102,10 +149,10 @@ def _explain(X: Any, err: Exception) -> None:
         raise DataError(
             f"{said} Pass a table of at least two rows and two columns."
         ) from None
-    _explain_text(X, err)
+    _explain_text(X, err, remedy)
 
 
-def _explain_text(X: Any, err: Exception) -> None:
+def _explain_text(X: Any, err: Exception, remedy: str) -> None:
     """Raise an error that names the first column which does not hold numbers."""
     if "could not convert" not in str(err) and "argument must be" not in str(err):
         return
@@ -121,17 +168,15 @@ def _explain_text(X: Any, err: Exception) -> None:
                 values[:, [j]], dtype=np.float64, ensure_all_finite=False, copy=True
             )
         except (TypeError, ValueError) as found:
-            name = _column(j, getattr(X, "columns", None))
+            name = column_name(j, getattr(X, "columns", None))
+            text = any(isinstance(cell, str) for cell in values[:, j])
             message = (
-                f"{name} does not hold numbers ({found}). Drop or encode it first."
+                f"{name} does not hold numbers ({found}). Drop or encode it first"
+                f"{remedy if text else ''}."
             )
             # scikit-learn expects a TypeError where Python raises one.
             kind = DataError if isinstance(found, ValueError) else TypeError
             raise kind(message) from err
-
-
-def _column(j: int, names: Any) -> str:
-    return f"Column {j}" if names is None else f"Column {names[j]!r} ({j})"
 
 
 def _check_finite(X: Any, names: Any, allow_missing: bool, choice: bool) -> None:
@@ -149,7 +194,7 @@ def _check_finite(X: Any, names: Any, allow_missing: bool, choice: bool) -> None
     remedy = "Fill or drop it" if value == "NaN" else "Clip or drop it"
     # Only some rankers have the choice.
     remedy += ", or set missing='pairwise'." if choice and value == "NaN" else "."
-    raise DataError(f"{_column(j, names)} holds {value} in row {row}. {remedy}")
+    raise DataError(f"{column_name(j, names)} holds {value} in row {row}. {remedy}")
 
 
 def _first_bad(X: Any, bad: NDArray[np.bool_]) -> tuple[int, int]:

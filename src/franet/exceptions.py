@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-__all__ = ["DataError", "DegenerateRankingWarning", "MissingExtraError", "UsageError"]
+__all__ = [
+    "DataError",
+    "DegenerateRankingWarning",
+    "MissingExtraError",
+    "UnitsWarning",
+    "UsageError",
+]
 
 
 class DataError(ValueError):
@@ -30,3 +36,7 @@ class MissingExtraError(ImportError):
 
 class DegenerateRankingWarning(UserWarning):
     """The ranking says less than its length suggests (ties, isolated features)."""
+
+
+class UnitsWarning(UserWarning):
+    """The units of one column decide which examples are near each other."""

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils import check_random_state
 
 from franet import thresholds as grids
 from franet._progress import report
@@ -22,14 +23,24 @@ from franet.centrality import CENTRALITIES, from_function
 from franet.engine._numpy import TileEngine
 from franet.engine.levels import Levels
 from franet.engine.measure import Extrema, Measure
-from franet.engine.memory import Store
+from franet.engine.memory import Store, parse_bytes
 from franet.engine.plan import make_plan
 from franet.engine.tiles import PairSource
 from franet.exceptions import DataError
 from franet.quality import EQUAL, QUALITIES
 from franet.race import Race
 
+if TYPE_CHECKING:
+    from franet._frane import FRANe
+
 __all__ = ["Outcome", "Settings", "edge_rule", "search", "top_of"]
+
+
+# Settings that are parameters of FRANe of the same name.
+_AS_GIVEN = (
+    "thresholds", "n_thresholds", "min_mean_degree", "damping", "weighted",
+    "centrality", "quality", "variant", "keep_all", "max_edges",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -49,6 +60,18 @@ class Settings:
     max_edges: int = 5_000_000
     max_memory: int | None = None
     random: np.random.RandomState | None = None
+
+    @classmethod
+    def of(cls, ranker: FRANe) -> Settings:
+        """Return the settings that the parameters of a ranker stand for."""
+        given = ranker.get_params(deep=False)
+        memory = given["max_memory"]
+        return cls(
+            **{name: given[name] for name in _AS_GIVEN},
+            second_key=given["tie_break"] == "denser",
+            max_memory=None if memory is None else parse_bytes(memory),
+            random=check_random_state(given["random_state"]),
+        )
 
 
 @dataclass

@@ -32,6 +32,8 @@ def test_references_are_always_there_unless_told_not(X):
 def test_rankers_come_in_many_forms(X):
     assert evaluate(Variance(), X, **QUICK).rankers[0] == "variance"
     assert evaluate(["spec", FRANe()], X, **QUICK).rankers[:2] == ["spec", "frane"]
+    both = [FRANe(), FRANe(redundancy="cover")]
+    assert evaluate(both, X, **QUICK).rankers[:2] == ["frane", "cover"]
     for wrong, words in (
         ([], "at least one"),
         ({"a": 3}, "neither"),

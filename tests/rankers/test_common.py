@@ -164,6 +164,22 @@ def test_parameters_are_described(name):
     assert listed == there | {"feature_importances_"}
 
 
+def test_presets():
+    from franet import FRANe
+    from franet.evaluation.records import changed_parameters
+
+    assert rankers.NAMES == sorted({*rankers.RANKERS, *rankers.PRESETS})
+    assert not {*rankers.RANKERS} & {*rankers.PRESETS}
+    for name, (base, parameters) in rankers.PRESETS.items():
+        made = rankers.get(name)(n_features_to_select=3)
+        assert type(made) is rankers.get(base)
+        assert made.get_params() == rankers.get(base)(3, **parameters).get_params()
+    made = rankers.get("cover")()
+    assert isinstance(made, FRANe)
+    assert changed_parameters(made) == {"redundancy": "cover"}
+    assert clone(made).get_params() == made.get_params()
+
+
 def test_registry():
     assert rankers.get("frane").__name__ == "FRANe"
     for name in NAMES:

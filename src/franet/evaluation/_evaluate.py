@@ -146,10 +146,13 @@ def _estimator(ranker: Any) -> Any:
 
 
 def _label(ranker: Any) -> str:
-    from franet.rankers import RANKERS
+    from franet.rankers import PRESETS, RANKERS
 
     kind = type(ranker).__name__
     names = [name for name, (_, known) in RANKERS.items() if known == kind]
+    for preset, (name, given) in PRESETS.items():
+        if name in names and given.items() <= ranker.get_params(deep=False).items():
+            return preset
     return names[0] if names else kind
 
 

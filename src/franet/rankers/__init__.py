@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MCFS",
+    "NAMES",
     "NDFS",
+    "PRESETS",
     "RANKERS",
     "SPEC",
     "UDFS",
@@ -54,6 +57,12 @@ RANKERS = {
     "urelief": ("franet.rankers.urelief", "URelief"),
     "variance": ("franet.rankers.variance", "Variance"),
 }
+# Names for parameters that make a ranker another one: its name, and the parameters.
+PRESETS: dict[str, tuple[str, dict[str, Any]]] = {
+    "cover": ("frane", {"redundancy": "cover"}),
+}
+# What `get` knows.
+NAMES = sorted([*RANKERS, *PRESETS])
 _HOME = {name: module for module, name in RANKERS.values() if name != "FRANe"}
 
 
@@ -63,16 +72,21 @@ def get(name: str) -> Any:
     Parameters
     ----------
     name : str
-        One of `RANKERS`, such as ``"ndfs"``.
+        One of `RANKERS`, such as ``"ndfs"``, or of `PRESETS`, such as ``"cover"``.
 
     Returns
     -------
-    ranker : type
-        The estimator class.
+    ranker : type or partial
+        The estimator class; for a preset the class with parameters set, which can be
+        called like it: ``get("cover")()`` is ``FRANe(redundancy="cover")``.
     """
+    if name in PRESETS:
+        base, parameters = PRESETS[name]
+        return partial(get(base), **parameters)
     if name not in RANKERS:
-        known = ", ".join(sorted(RANKERS))
-        raise UsageError(f"There is no ranker {name!r}. Choose one of: {known}.")
+        raise UsageError(
+            f"There is no ranker {name!r}. Choose one of: {', '.join(NAMES)}."
+        )
     module, attribute = RANKERS[name]
     return getattr(import_module(module), attribute)
 

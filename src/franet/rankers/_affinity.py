@@ -241,8 +241,10 @@ class GraphRanker(Ranker):
         scores: NDArray[np.float64],
         last: NDArray[np.bool_] | None = None,
         second: NDArray[np.float64] | None = None,
+        n_selected: int | None = None,
     ) -> None:
-        super()._set_scores(scores, self.constant_ if last is None else last, second)
+        last = self.constant_ if last is None else last
+        super()._set_scores(scores, last, second, n_selected)
 
     def _begin(self, X: Any) -> Any:
         """Find the constant columns; return the table, where squares do not overflow.

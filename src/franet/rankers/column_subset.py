@@ -10,17 +10,12 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
 from franet._progress import report
+from franet.cover._residual import Residual
 from franet.rankers._base import Ranker
 from franet.rankers._greedy import constant_in, dense, falling, first_best, how_many
 from franet.similarity._standardise import feature_rows, powers_of_two, standardise
 
 __all__ = ["ColumnSubset"]
-
-# What is left of a feature's own sum of squares when it counts as explained.
-EXPLAINED = 1e-10
-# Sums are taken anew when so little of the last total is left.
-_RENEW = 1e-2
-_CHUNK = 1024
 
 
 class ColumnSubset(Ranker):
@@ -130,7 +125,7 @@ class ColumnSubset(Ranker):
             standardise(rows)
         else:
             scale = _centre(rows)
-        residual = _Residual(rows)
+        residual = Residual(rows)
         first = residual.gains()
         k = min(how_many(self.n_ranked, self.n_features_to_select, n), len(columns))
         order, gains = _pick(residual, k)
@@ -153,7 +148,7 @@ def _centre(rows: NDArray[np.float64]) -> float:
         return float(min((1.0 / factor) ** 2, np.finfo(np.float64).max / 2**64))
 
 
-def _pick(residual: _Residual, k: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+def _pick(residual: Residual, k: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Pick up to `k` features; return them and their gains."""
     order: list[int] = []
     gains: list[float] = []
@@ -173,7 +168,7 @@ def _pick(residual: _Residual, k: int) -> tuple[NDArray[np.intp], NDArray[np.flo
 def _all_scores(
     order: NDArray[np.intp],
     gains: NDArray[np.float64],
-    residual: _Residual,
+    residual: Residual,
     first: NDArray[np.float64],
     scale: float,
 ) -> NDArray[np.float64]:
@@ -187,74 +182,3 @@ def _all_scores(
     explained = scores <= 0.0
     scores[explained] = np.minimum(first[explained] / residual.total, 1.0) - 1.0
     return scores
-
-
-class _Residual:
-    """What the picked features leave of all, known by its sums only.
-
-    Parameters
-    ----------
-    rows : ndarray of shape (n, m)
-        The features as rows, centred; changed in place.
-    """
-
-    def __init__(self, rows: NDArray[np.float64]) -> None:
-        self.rows = rows
-        self.own = np.einsum("ji,ji->j", rows, rows)
-        self.total = float(self.own.sum())
-        self._picked = np.zeros(len(rows), bool)
-        self._Q = np.empty((0, rows.shape[1]))
-        self._renew()
-
-    def _renew(self) -> None:
-        """Subtract from the rows what is explained, and take all sums anew."""
-        Z, Q = self.rows, self._Q
-        n, m = Z.shape
-        parts = [slice(at, at + _CHUNK) for at in range(0, n, _CHUNK)]
-        if len(Q):
-            for part in parts:
-                Z[part] -= (Z[part] @ Q.T) @ Q
-            self._Q = Q[:0]
-        self.g = np.einsum("ji,ji->j", Z, Z)
-        self.f = np.empty(n)
-        # Products of rows or of columns, whichever are fewer.
-        self._S = Z.T @ Z if m <= n else None
-        for part in parts:
-            Y = Z[part] @ (Z.T if self._S is None else self._S)
-            other = Y if self._S is None else Z[part]
-            self.f[part] = np.einsum("ji,ji->j", Y, other)
-        self._left = float(self.g.sum())
-
-    def gains(self) -> NDArray[np.float64]:
-        """Return what each feature would explain; 0 for picked and explained ones."""
-        open_ = (self.g > EXPLAINED * self.own) & ~self._picked
-        gains = np.zeros(len(self.g))
-        np.divide(self.f, self.g, out=gains, where=open_)
-        return np.clip(gains, np.where(open_, self.g, 0.0), None, out=gains)
-
-    def remove(self, j: int, promised: float) -> float:
-        """Pick feature j and return its gain; 0 if rounding had promised too much."""
-        q = self._orthogonal(self._orthogonal(self.rows[j]))
-        length = float(np.sqrt(q @ q))
-        if length * length <= EXPLAINED * self.own[j]:
-            self.g[j] = 0.0
-            return 0.0
-        q = self._orthogonal(q / length)
-        Sq = self.rows.T @ (self.rows @ q) if self._S is None else self._S @ q
-        Sq = self._orthogonal(Sq)
-        gain = float(q @ Sq)
-        if gain < promised * (1.0 - 1e-6):
-            self.g[j] = length * length
-            self.f[j] = gain * self.g[j]
-            return 0.0
-        c, v = np.stack([q, Sq]) @ self.rows.T
-        self.f -= c * (2.0 * v - gain * c)
-        self.g -= c * c
-        self._picked[j] = True
-        self._Q = np.vstack([self._Q, q])
-        if self.g.sum(where=self.g > 0.0) < _RENEW * self._left:
-            self._renew()
-        return gain
-
-    def _orthogonal(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.asarray(x - (self._Q @ x) @ self._Q)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from franet._coded import CodedTable
 from franet.engine.tiles import PairSource
 from franet.exceptions import DataError, UsageError
 from franet.similarity._correlation import (
@@ -22,6 +23,7 @@ from franet.similarity._given import (
     PrecomputedSource,
     check_precomputed,
 )
+from franet.similarity._mixed import open_mixed
 from franet.similarity._sparse import (
     SparseCorrelationSource,
     dense_is_better,
@@ -33,10 +35,11 @@ from franet.similarity._standardise import constant_columns
 __all__ = ["CORRELATIONS", "SIMILARITIES", "open_source"]
 
 CORRELATIONS = ("abs-correlation", "correlation", "spearman")
-SIMILARITIES = (*CORRELATIONS, *sorted(DISTANCES), "precomputed")
+SIMILARITIES = (*CORRELATIONS, "mixed", *sorted(DISTANCES), "precomputed")
 
 # Similarities for which the authors' code defines nothing to reproduce.
 _PAPER_ONLY = {
+    "mixed": "it knows numbers only",
     "precomputed": "it computes the similarities itself",
     "seuclidean": "it fails on it, for lack of the variances",
 }
@@ -54,7 +57,7 @@ def open_source(
 
     Parameters
     ----------
-    X : ndarray or sparse array of shape (m, n)
+    X : ndarray, sparse array or CodedTable of shape (m, n)
         The table, float32 or float64, checked.
     similarity : str or callable
         One of `SIMILARITIES`, or a function of two blocks of columns.
@@ -82,6 +85,8 @@ def open_source(
     if similarity in DISTANCES:
         unit = variant == "reference"
         return DistanceSource(_columns_at_hand(X), similarity, p, unit), none
+    if isinstance(X, CodedTable):
+        return open_mixed(X)
     return _open_correlation(X, similarity, pairwise)
 
 
@@ -104,7 +109,8 @@ def _columns_at_hand(X: Any) -> Any:
 def _open_correlation(
     X: Any, similarity: str, pairwise: bool
 ) -> tuple[PairSource, NDArray[np.bool_]]:
-    absolute = similarity == "abs-correlation"
+    # Between numbers alone the mixed similarity is the absolute correlation.
+    absolute = similarity in ("abs-correlation", "mixed")
     is_sparse = sparse.issparse(X)
     constant = sparse_constant_columns(X) if is_sparse else constant_columns(X)
     if constant.all():

@@ -9,12 +9,15 @@ from franet.engine._jit import kernel, reduction
 __all__ = [
     "add_products",
     "canberra",
+    "cell_square",
     "chebyshev",
     "euclidean",
+    "level_squares",
     "manhattan",
     "minkowski",
     "pair_products",
     "squares",
+    "table_squares",
 ]
 
 
@@ -37,6 +40,69 @@ def add_products(starts, rows, x, row_starts, cols, y, *, out):
             i = rows[p]
             for q in range(row_starts[i], row_starts[i + 1]):
                 out[j, cols[q]] += x[p] * y[q]
+
+
+# Of category c, ``codes[c]`` has the level of each row and ``order[c]`` the rows level
+# by level; from ``at[c]`` on, ``starts`` says where in it each level starts, and where
+# the last one ends.
+
+
+@kernel
+def level_squares(order, starts, Z, *, out):
+    """Write the sums of squares between levels: of (Σ z)²/rows over the levels."""
+    s = np.empty(Z.shape[1])
+    out[:] = 0.0
+    for a in range(starts.size - 1):
+        s[:] = 0.0
+        for p in range(starts[a], starts[a + 1]):
+            z = Z[order[p]]
+            for k in range(z.size):
+                s[k] += z[k]
+        for k in range(s.size):
+            out[k] += s[k] * s[k] / (starts[a + 1] - starts[a])
+
+
+@kernel
+def cell_square(m, n_ab, n_a, n_b):
+    """Return ``(m n_ab - n_a n_b)² / (n_a n_b)``: m² times the cell's part of χ²/m."""
+    # In whole numbers: independence is zero, not almost zero.
+    x = float(m * n_ab - n_a * n_b)
+    return x * x / (float(n_a) * n_b)
+
+
+@kernel
+def table_squares(codes, order, starts, at, c, others, *, out):
+    """Write ``χ²/m`` of the contingency tables of category c with others."""
+    m = codes.shape[1]
+    rows = order[c]
+    most = 0
+    for e in others:
+        most = max(most, at[e + 1] - at[e])
+    n_ab = np.zeros(most, np.int64)
+    for q in range(others.size):
+        code = codes[others[q]]
+        ends = starts[at[others[q]] : at[others[q] + 1]]
+        s = 0.0
+        for a in range(at[c], at[c + 1] - 1):
+            n_a = starts[a + 1] - starts[a]
+            for p in range(starts[a], starts[a + 1]):
+                n_ab[code[rows[p]]] += 1
+            if ends.size <= n_a:
+                for b in range(ends.size - 1):
+                    s += cell_square(m, n_ab[b], n_a, ends[b + 1] - ends[b])
+                    n_ab[b] = 0
+                continue
+            # Few rows, many levels: those that do not occur add n_a n_b each.
+            rest = m
+            for p in range(starts[a], starts[a + 1]):
+                b = code[rows[p]]
+                if n_ab[b] > 0:
+                    n_b = ends[b + 1] - ends[b]
+                    s += cell_square(m, n_ab[b], n_a, n_b)
+                    rest -= n_b
+                    n_ab[b] = 0
+            s += float(n_a) * rest
+        out[q] = s / (float(m) * m)
 
 
 # Kernels fill out[j, k] with the distance of A[j] and B[:, k]. The last loop runs

@@ -1,0 +1,178 @@
+"""What may be picked: features that must be in, may not be in, cost, or exclude."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from franet.exceptions import DataError, UsageError
+from franet.network._select import FeatureIndex
+
+__all__ = ["Constraints", "read_constraints"]
+
+
+@dataclass(frozen=True, eq=False)
+class Constraints:
+    """What may be picked, by position.
+
+    Attributes
+    ----------
+    include : list of int
+        Features that are picked first, in this order.
+    closed : ndarray of bool
+        Features that are never picked.
+    cost : ndarray of float
+        What each feature costs.
+    groups : ndarray of int
+        The group of each feature, of which one may be picked; -1: none.
+    """
+
+    include: list[int]
+    closed: NDArray[np.bool_]
+    cost: NDArray[np.float64]
+    groups: NDArray[np.intp]
+
+    def n_open(self) -> int:
+        """Return how many features can be picked at the most."""
+        open_ = ~self.closed
+        grouped = open_ & (self.groups >= 0)
+        return int(np.sum(open_ & ~grouped)) + len(np.unique(self.groups[grouped]))
+
+
+def read_constraints(
+    names: NDArray[Any],
+    constant: NDArray[np.bool_],
+    *,
+    include: Any = None,
+    exclude: Any = None,
+    cost: Any = None,
+    groups: Any = None,
+) -> Constraints:
+    """Return what a user allows, checked.
+
+    Parameters
+    ----------
+    names : ndarray of str
+        The names of all features.
+    constant : ndarray of bool
+        Columns that tell nothing; they are never picked.
+    include, exclude : sequence of str or int, optional
+        Features by name or position.
+    cost : mapping or array-like of shape (n,), optional
+        Positive costs; a mapping names some features, others cost 1.
+    groups : mapping or array-like of shape (n,), optional
+        A label for each feature; None and NaN: no group.
+    """
+    n = len(names)
+    index = FeatureIndex(names)
+    inside = _features(index, include, "include")
+    outside = _features(index, exclude, "exclude")
+    for j in inside:
+        if j in outside:
+            raise UsageError(f"{names[j]!r} is in include and in exclude.")
+        if constant[j]:
+            raise UsageError(f"include: {names[j]!r} is constant; it tells nothing.")
+    closed = constant.copy()
+    closed[outside] = True
+    labels = _labels(index, groups, n)
+    taken: dict[int, int] = {}
+    for j in inside:
+        if labels[j] >= 0 and labels[j] in taken:
+            raise UsageError(
+                f"include: {names[taken[int(labels[j])]]!r} and {names[j]!r} are in "
+                "one group, of which one may be picked."
+            )
+        taken[int(labels[j])] = j
+    return Constraints(inside, closed, _costs(index, cost, n), labels)
+
+
+def _features(index: FeatureIndex, given: Any, parameter: str) -> list[int]:
+    if given is None:
+        return []
+    if isinstance(given, str | int | np.integer):
+        raise UsageError(f"{parameter}: give a list of features, such as [{given!r}].")
+    found: list[int] = []
+    for feature in given:
+        try:
+            j = index.find(feature)
+        except DataError as err:
+            raise UsageError(f"{parameter}: {err}") from None
+        if j not in found:
+            found.append(j)
+    return found
+
+
+def _pairs(index: FeatureIndex, given: Any, parameter: str) -> list[tuple[int, Any]]:
+    return [(_features(index, [name], parameter)[0], given[name]) for name in given]
+
+
+def _costs(index: FeatureIndex, given: Any, n: int) -> NDArray[np.float64]:
+    if given is None:
+        return np.ones(n)
+    if isinstance(given, Mapping):
+        cost = np.ones(n)
+        for j, value in _pairs(index, given, "cost"):
+            cost[j] = _number_of(index, j, value)
+    else:
+        cost = _one_each(given, n, "cost", np.float64)
+    bad = np.flatnonzero(~(np.isfinite(cost) & (cost > 0.0)))
+    if len(bad):
+        j = int(bad[0])
+        raise UsageError(
+            f"cost: {index.names[j]!r} costs {cost[j]:g}; costs are positive numbers."
+        )
+    return cost
+
+
+def _number_of(index: FeatureIndex, j: int, value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise UsageError(
+            f"cost: {index.names[j]!r} costs {value!r}; costs are positive numbers."
+        ) from None
+
+
+def _labels(index: FeatureIndex, given: Any, n: int) -> NDArray[np.intp]:
+    if given is None:
+        return np.full(n, -1, np.intp)
+    if isinstance(given, Mapping):
+        values: list[Any] = [None] * n
+        for j, label in _pairs(index, given, "groups"):
+            values[j] = label
+    else:
+        values = list(_one_each(given, n, "groups", object))
+    numbers: dict[Any, int] = {}
+    return np.array(
+        [
+            -1 if label is None or label != label else _number(numbers, label)
+            for label in values
+        ],
+        np.intp,
+    )
+
+
+def _number(numbers: dict[Any, int], label: Any) -> int:
+    try:
+        return numbers.setdefault(label, len(numbers))
+    except TypeError:
+        raise UsageError(
+            f"groups: {label!r} is no label; use text or numbers."
+        ) from None
+
+
+def _one_each(given: Any, n: int, parameter: str, dtype: Any) -> NDArray[Any]:
+    try:
+        values = np.asarray(given, dtype)
+    except (TypeError, ValueError) as err:
+        raise UsageError(f"{parameter}: {err}.") from None
+    if values.shape != (n,):
+        raise UsageError(
+            f"{parameter}: its shape is {values.shape}, but there are {n} features. "
+            "Give one value for each, or a dict of some."
+        )
+    return values

@@ -1,0 +1,200 @@
+"""From a checked table to what `FRANe(redundancy="cover")` says about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from franet.cover._constraints import Constraints
+from franet.cover._pick import Picker
+from franet.cover._represent import coverage, represent
+from franet.cover._shares import Table, make_table
+from franet.cover._suggest import Suggestion, suggest
+from franet.ranking import EQUAL
+
+__all__ = ["CoverRanking", "rank_by_cover", "star"]
+
+# More than `EQUAL`, so that the score before counts as larger.
+_STEP = 1.0 + 10 * EQUAL
+# Picks after which nobody can say any more how many are needed.
+_MOST = 512
+
+
+@dataclass(frozen=True, eq=False)
+class CoverRanking:
+    """What came out, by columns of the table.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n,)
+        What each pick added; what each other feature would add now.
+    last : ndarray of bool
+        Features that may not be picked: they rank behind all others.
+    order : ndarray of int
+        The picks, first to last.
+    gains : ndarray
+        What each added.
+    coverage : ndarray
+        The share of the table that the first pick, the first two, … cover.
+    suggestion : Suggestion
+        How many are enough.
+    n_selected : int
+        How many are selected.
+    n_representatives : int
+        How many of the picks stand for all features.
+    represented_by : ndarray of int
+        The pick that stands for each feature; itself for those picks, -1 for
+        constant columns.
+    representation : ndarray
+        The correlation with it; NaN for constant columns.
+    loudest : tuple of int and float
+        The column of the largest variance, and its share of that of all columns.
+    """
+
+    scores: NDArray[np.float64]
+    last: NDArray[np.bool_]
+    order: NDArray[np.intp]
+    gains: NDArray[np.float64]
+    coverage: NDArray[np.float64]
+    suggestion: Suggestion
+    n_selected: int
+    n_representatives: int
+    represented_by: NDArray[np.intp]
+    representation: NDArray[np.float64]
+    loudest: tuple[int, float]
+
+
+def rank_by_cover(
+    X: NDArray[Any],
+    constant: NDArray[np.bool_],
+    constraints: Constraints,
+    *,
+    n_select: int | str | None,
+    n_picks: int,
+    ranks: bool,
+    n_threads: int,
+) -> CoverRanking:
+    """Rank the columns of a dense table by what each adds to those before it.
+
+    Parameters
+    ----------
+    X : ndarray of shape (m, n)
+        The table.
+    constant : ndarray of bool
+        Columns that are constant.
+    constraints : Constraints
+        What may be picked.
+    n_select : int, "auto" or None
+        How many are selected: as many as are suggested if ``"auto"``, half if None.
+    n_picks : int
+        How many are picked, at least; more if the suggestion asks for it.
+    ranks : bool
+        Whether correlations are those of ranks.
+    n_threads : int
+        Number of threads; no result depends on it.
+    """
+    n = len(constant)
+    columns = np.flatnonzero(~constant)
+    table = make_table(X[:, columns] if constant.any() else X, ranks)
+    picker = Picker(table, _among(constraints, columns), n_threads)
+    suggestion = _pick(picker, table.Z, n_picks, n_select == "auto")
+    order = np.array(picker.order, np.intp)
+    n_open = constraints.n_open()
+    if n_select == "auto":
+        n_selected = suggestion.count or len(order)
+    else:
+        n_selected = min(n // 2 if n_select is None else int(n_select), n_open)
+    n_representatives = min(n_selected, len(order))
+    if n_select is None and suggestion.count:
+        n_representatives = suggestion.count
+    pick, r = represent(table.Z, order[:n_representatives])
+    scores, last = np.zeros(n), constant.copy()
+    last[columns] |= picker.blocked()
+    scores[columns] = _scores(picker)
+    scores[last] = 0.0
+    by, correlation = np.full(n, -1, np.intp), np.full(n, np.nan)
+    by[columns], correlation[columns] = columns[order[pick]], r
+    return CoverRanking(
+        scores=scores,
+        last=last,
+        order=columns[order],
+        gains=np.array(picker.gains),
+        coverage=coverage(table.Z, order),
+        suggestion=suggestion,
+        n_selected=n_selected,
+        n_representatives=n_representatives,
+        represented_by=by,
+        representation=correlation,
+        loudest=_loudest(table, columns),
+    )
+
+
+def star(ranking: CoverRanking) -> Any:
+    """Return the network in which features are connected with their representatives.
+
+    Returns
+    -------
+    adjacency : CSR array of shape (n, n)
+        Symmetric; an edge weighs the absolute correlation.
+    """
+    by = ranking.represented_by
+    n = len(by)
+    j = np.flatnonzero((by >= 0) & (by != np.arange(n)))
+    weights = np.abs(ranking.representation[j])
+    half = sparse.coo_array((weights, (j, by[j])), (n, n))
+    adjacency = (half + half.T).tocsr()
+    adjacency.sort_indices()
+    return adjacency
+
+
+def _loudest(table: Table, columns: NDArray[np.intp]) -> tuple[int, float]:
+    variances = table.raw.var(axis=1)
+    j, total = int(np.argmax(variances)), float(variances.sum())
+    return int(columns[j]), float(variances[j]) / total if total > 0.0 else 0.0
+
+
+def _pick(
+    picker: Picker,
+    Z: NDArray[np.float64],
+    n_picks: int,
+    until_settled: bool,
+) -> Suggestion:
+    """Pick, and go on as long as more are needed to say how many are enough."""
+    while True:
+        more = picker.go_on(n_picks)
+        order = np.array(picker.order, np.intp)
+        final = not more or picker.is_done()
+        suggestion = suggest(Z, order, final=final)
+        if not (until_settled and suggestion.more and n_picks < _MOST):
+            return suggestion
+        n_picks = min(2 * n_picks, _MOST)
+
+
+def _among(constraints: Constraints, columns: NDArray[np.intp]) -> Constraints:
+    """Return the constraints of some columns, counted among them."""
+    place = np.full(len(constraints.cost), -1, np.intp)
+    place[columns] = np.arange(len(columns))
+    return Constraints(
+        include=[int(place[j]) for j in constraints.include],
+        closed=constraints.closed[columns],
+        cost=constraints.cost[columns],
+        groups=constraints.groups[columns],
+    )
+
+
+def _scores(picker: Picker) -> NDArray[np.float64]:
+    """Return scores that fall along the picks, and are lower for all others."""
+    scores = picker.remaining()
+    least = float(np.finfo(np.float64).eps)
+    # Neighbours may be worse with a further feature, and a later pick may add more: a
+    # score is the largest gain from there on.
+    for j, gain in zip(reversed(picker.order), reversed(picker.gains), strict=True):
+        least = max(least * _STEP, gain)
+        scores[j] = least
+    others = np.setdiff1d(np.arange(len(scores)), picker.order)
+    scores[others] = np.minimum(scores[others], scores[picker.order[-1]])
+    return scores

@@ -1,0 +1,222 @@
+"""How much of a table the picked features tell, by three ways to rebuild the rest.
+
+By the one pick that a feature resembles most, by a linear combination of all picks, and
+by the examples that are nearest in the picks. Each is a share of the table, and each
+says what a further pick would add to it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from franet.cover._residual import Residual
+from franet.cover.kernels import add_squares_of, neighbour_errors, subtract_falls
+from franet.engine.tiles import TileRunner
+from franet.similarity._correlation import rank_columns
+from franet.similarity._standardise import feature_rows, powers_of_two, standardise
+
+__all__ = ["Linear", "Nearest", "Representatives", "Table", "make_table"]
+
+# Features that stand for all where there are more: the coverage is theirs.
+SAMPLE = 2048
+# Examples that take part in the search for neighbours, and those that are rebuilt.
+EXAMPLES, REBUILT = 1024, 128
+# Leading components of the table, which the neighbours rebuild.
+COMPONENTS = 32
+N_NEIGHBOURS = 5
+# Features of one product: 8 MB with all of the sample.
+_BLOCK = 512
+# Candidates that one thread judges at a time.
+_FEW = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table, feature by feature.
+
+    Attributes
+    ----------
+    Z : ndarray of shape (n, m)
+        The features as rows, centred and of unit length.
+    weights : ndarray of shape (n,)
+        What each feature counts where it is represented; the mean is 1.
+    examples : ndarray of int
+        Examples among which neighbours are searched.
+    raw : ndarray of shape (n, len(examples))
+        The features there, in their own units up to a common factor.
+    """
+
+    Z: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    examples: NDArray[np.intp]
+    raw: NDArray[np.float64]
+
+
+def make_table(X: NDArray[Any], ranks: bool) -> Table:
+    """Return a table made of columns, none of them constant.
+
+    Parameters
+    ----------
+    X : ndarray of shape (m, n)
+        The table.
+    ranks : bool
+        Whether columns are compared by their ranks.
+    """
+    m, n = X.shape
+    every = np.arange(n)
+    Z = feature_rows(rank_columns(X) if ranks else X, every, n, np.float64)
+    standardise(Z)
+    examples = np.arange(m)
+    part = X
+    if m > EXAMPLES:
+        examples = _draw(m, EXAMPLES)
+        part = X[examples]
+    raw = feature_rows(part, every, n, np.float64)
+    raw *= powers_of_two(np.abs(raw).max(initial=0.0, keepdims=True))[0]
+    return Table(Z, weights_of(Z), examples, raw)
+
+
+def _draw(n: int, k: int) -> NDArray[np.intp]:
+    """Return k of n positions, always the same ones."""
+    return np.sort(np.random.default_rng(0).choice(n, k, replace=False))
+
+
+def weights_of(Z: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what each feature counts: less if few examples hold all its variance.
+
+    ``min(1, 2 · MAD / σ)²`` with MAD the mean absolute deviation from the median, up to
+    a common factor. It is 0.8 σ for normal values, and most features count the same. A
+    word in one of a hundred documents counts 0.04: whoever rebuilds it gains little,
+    and its correlations are those of a document or two.
+    """
+    weights = np.empty(len(Z))
+    for at in range(0, len(Z), _BLOCK):
+        part = Z[at : at + _BLOCK]
+        spread = np.abs(part - np.median(part, axis=1)[:, None]).mean(axis=1)
+        weights[at : at + _BLOCK] = spread
+    weights = np.minimum(2.0 * np.sqrt(Z.shape[1]) * weights, 1.0) ** 2
+    return np.asarray(weights / weights.mean())
+
+
+class Representatives:
+    """The share that single picks tell: ``Σ_j w_j max_{s ∈ S} r_js²``.
+
+    Of more than 2,048 features, so many drawn with a fixed seed stand for all.
+    """
+
+    def __init__(self, table: Table, runner: TileRunner) -> None:
+        self._Z, self._runner = table.Z, runner
+        n = len(table.Z)
+        part: slice | NDArray[np.intp] = slice(None)
+        if n > SAMPLE:
+            part = _draw(n, SAMPLE)
+        self._targets = table.Z[part]
+        self._weights = table.weights[part] / table.weights[part].sum()
+        self._cover = np.zeros(len(self._targets))
+        # Before any pick, Σ_j w_j (z_i·z_j)² is a quadratic form of z_i.
+        Q = self._targets.T @ (self._weights[:, None] * self._targets)
+        self._gains = np.empty(n)
+        for rows in self._blocks():
+            Z = self._Z[rows]
+            self._gains[rows] = np.einsum("ij,ij->i", Z @ Q, Z)
+
+    def _blocks(self) -> list[slice]:
+        return [slice(at, at + _BLOCK) for at in range(0, len(self._Z), _BLOCK)]
+
+    def gains(self) -> NDArray[np.float64]:
+        """Return what each feature would add."""
+        return np.maximum(self._gains, 0.0)
+
+    def add(self, j: int) -> None:
+        """Pick feature j."""
+        r = self._targets @ self._Z[j]
+        level = np.minimum(r * r, 1.0)
+        rises = np.flatnonzero(level > self._cover)
+        old, new = self._cover[rises], level[rises]
+        targets, weights = self._targets[rises].T, self._weights[rises]
+        self._cover[rises] = new
+
+        def visit(rows: slice) -> None:
+            R = self._Z[rows] @ targets
+            subtract_falls(R, old, new, weights, gains=self._gains[rows])
+
+        # Gains change by what has risen, not by all: about n/t at the t-th pick.
+        self._runner.map(visit, self._blocks())
+
+
+class Linear:
+    """The share that linear combinations of the picks tell."""
+
+    def __init__(self, table: Table) -> None:
+        self._residual = Residual(table.Z.copy(), table.weights)
+
+    def gains(self) -> NDArray[np.float64]:
+        """Return what each feature would add."""
+        return self._residual.gains() / self._residual.total
+
+    def add(self, j: int) -> None:
+        """Pick feature j, whatever it adds."""
+        self._residual.remove(j, 0.0)
+
+
+class Nearest:
+    """The share that the five nearest examples tell, each example left out in turn.
+
+    The share of the leading principal components of the table, whose distances are
+    those of all features without most of the noise.
+    """
+
+    def __init__(self, table: Table, runner: TileRunner) -> None:
+        self._runner = runner
+        self._raw = table.raw
+        everything = len(table.examples) == table.Z.shape[1]
+        Z = table.Z if everything else table.Z[:, table.examples]
+        self._U = _components(Z, table.weights)
+        m = len(self._U)
+        self.k = min(N_NEIGHBOURS, m - 1)
+        self._rows = _draw(m, REBUILT) if m > REBUILT else np.arange(m)
+        self._D = np.zeros((len(self._rows), m))
+        centred = self._U[self._rows] - self._U.mean(axis=0)
+        self._total = float(np.einsum("ij,ij->", centred, centred)) / len(self._rows)
+
+    def errors(self, features: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return the share that is not told, were each of some features picked."""
+        out = np.empty(len(features))
+
+        def visit(part: slice) -> None:
+            neighbour_errors(
+                self._D,
+                self._raw[features[part]],
+                self._rows,
+                self._U,
+                self.k,
+                out=out[part],
+            )
+
+        parts = [slice(at, at + _FEW) for at in range(0, len(features), _FEW)]
+        self._runner.map(visit, parts)
+        return out / self._total if self._total > 0.0 else np.zeros(len(features))
+
+    def add(self, j: int) -> None:
+        """Pick feature j."""
+        add_squares_of(self._raw[j], self._rows, D=self._D)
+
+
+def _components(
+    Z: NDArray[np.float64], weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the leading components of the weighted features, an example a row."""
+    from scipy.linalg import eigh
+
+    m = Z.shape[1]
+    K = np.zeros((m, m))
+    for at in range(0, len(Z), _BLOCK):
+        part = Z[at : at + _BLOCK]
+        K += part.T @ (weights[at : at + _BLOCK, None] * part)
+    first = max(m - COMPONENTS, 0)
+    values, vectors = eigh(K, subset_by_index=(first, m - 1))
+    return np.ascontiguousarray(vectors * np.sqrt(np.maximum(values, 0.0)))

@@ -1,0 +1,123 @@
+"""What may be picked: include, exclude, cost and groups."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from franet import FRANe
+from franet.datasets import make_groups
+from franet.exceptions import UsageError
+
+MADE = make_groups(60, 5, 4, n_noise=5, shuffle=False, random_state=0)
+X = pd.DataFrame(MADE.X, columns=MADE.names)
+
+
+def cover(n_features_to_select=None, **parameters):
+    ranker = FRANe(n_features_to_select, redundancy="cover", **parameters)
+    return ranker.fit(X)
+
+
+def test_include_comes_first_in_its_order():
+    ranker = cover(4, include=["noise3", 2, "g1"])
+    assert X.columns[ranker.order_[:3]].tolist() == ["noise3", "g0.2", "g1"]
+    # The rest is picked for what these do not tell.
+    assert MADE.groups[ranker.order_[3]] in (2, 3, 4)
+    assert ranker.support_.sum() == 4
+
+
+def test_exclude_is_never_selected_but_represented():
+    free = cover(5)
+    best = X.columns[free.order_[0]]
+    ranker = cover(5, exclude=[best])
+    j = X.columns.get_loc(best)
+    assert j not in ranker.order_
+    assert not ranker.support_[j]
+    assert ranker.ranking_[j] == X.shape[1]
+    assert MADE.groups[ranker.represented_by_[j]] == MADE.groups[j]
+
+
+def test_everything_but_three_excluded():
+    ranker = cover(exclude=list(X.columns[3:]))
+    assert set(ranker.order_) == {0, 1, 2}
+    assert set(np.flatnonzero(ranker.support_)) == {0, 1, 2}
+
+
+def test_what_can_be_picked_settles_how_many():
+    ranker = cover("auto", exclude=[name for name in X.columns if "." in name])
+    assert len(ranker.order_) == 10
+    assert not ranker.suggestion_.more
+    assert ranker.n_features_ == ranker.n_features_suggested_ == 5
+
+
+def test_a_high_cost_moves_a_pick_back():
+    first = cover(5).order_[0]
+    ranker = cover(5, cost={X.columns[first]: 100.0})
+    assert ranker.order_[0] != first
+    assert MADE.groups[ranker.order_[0]] >= 0
+
+
+def test_one_for_each_group():
+    labels = [None if name.startswith("noise") else name[:2] for name in X.columns]
+    ranker = cover(8, groups=labels)
+    chosen = [labels[j] for j in np.flatnonzero(ranker.support_)]
+    grouped = [label for label in chosen if label is not None]
+    assert len(grouped) == len(set(grouped)) == 5
+    assert chosen.count(None) == 3
+
+
+def test_groups_hold_in_the_whole_selection():
+    # Copies add nothing, so that picking ends early; the rest keeps to the groups.
+    columns = np.repeat(MADE.X[:, :2], 3, axis=1)
+    ranker = FRANe(3, redundancy="cover", groups=["a", "a", "b", "b", "c", "c"])
+    ranker.fit(columns)
+    labels = np.array(["a", "a", "b", "b", "c", "c"])[ranker.support_]
+    assert sorted(labels) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("missing", [None, np.nan])
+def test_groups_as_a_mapping(missing):
+    ranker = cover(6, groups={"g0": 1, "g1": 1, "g2": 1, "g3": missing})
+    chosen = set(X.columns[ranker.support_])
+    assert len(chosen & {"g0", "g1", "g2"}) <= 1
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"include": ["nobody"]}, "include: There is no feature 'nobody'"),
+        ({"include": "g0"}, r"include: give a list of features, such as \['g0'\]"),
+        ({"exclude": [99]}, "exclude: There is no feature 99"),
+        ({"include": ["g0"], "exclude": [0]}, "'g0' is in include and in exclude"),
+        ({"cost": {"g0": 0.0}}, "cost: 'g0' costs 0"),
+        ({"cost": {"g0": -1.0}}, "cost: 'g0' costs -1"),
+        ({"cost": {"g0": float("nan")}}, "cost: 'g0' costs nan"),
+        ({"cost": {"g0": "much"}}, "cost: 'g0' costs 'much'"),
+        ({"cost": [1.0, 2.0]}, r"cost: its shape is \(2,\), but there are 25"),
+        ({"groups": ["a"]}, r"groups: its shape is \(1,\)"),
+        ({"groups": {"g0": [1]}}, r"groups: \[1\] is no label"),
+        (
+            {"groups": {"g0": 1, "g1": 1}, "include": ["g0", "g1"]},
+            "include: 'g0' and 'g1' are in one group",
+        ),
+        ({"exclude": list(X.columns)}, "no feature that could be picked"),
+        (
+            {"n_features_to_select": 25, "exclude": ["g0"]},
+            "only 24 features can be picked",
+        ),
+        (
+            {"n_features_to_select": 1, "include": ["g0", "g1"]},
+            "include names 2 features",
+        ),
+    ],
+)
+def test_errors_name_the_parameter(parameters, message):
+    with pytest.raises(UsageError, match=message):
+        cover(**parameters)
+
+
+def test_a_constant_column_cannot_be_included():
+    table = X.assign(flat=1.0)
+    with pytest.raises(UsageError, match="'flat' is constant"):
+        FRANe(redundancy="cover", include=["flat"]).fit(table)

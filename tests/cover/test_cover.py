@@ -1,0 +1,293 @@
+"""`FRANe(redundancy="cover")` against its definition, line by line."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+from franet import FRANe
+from franet.datasets import make_groups
+from franet.exceptions import DataError, UnitsWarning, UsageError
+from naive_cover import columns_of, cover_order
+from tables import TABLES, blocks
+
+pytestmark = pytest.mark.filterwarnings("ignore::franet.exceptions.UnitsWarning")
+
+
+def cover(n_features_to_select=None, **parameters):
+    return FRANe(n_features_to_select, redundancy="cover", **parameters)
+
+
+def spiky():
+    rng = np.random.default_rng(3)
+    rates = np.geomspace(0.05, 0.6, 30)
+    return (rng.random((60, 30)) < rates).astype(float) * rng.integers(1, 4, (60, 30))
+
+
+def grouped(**parameters):
+    return make_groups(60, 6, 5, n_noise=10, random_state=1, **parameters)
+
+
+CASES = {**TABLES, "spiky": spiky(), "grouped": grouped(duplicates=4).X}
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("name", CASES)
+def test_definition(name):
+    X = CASES[name]
+    order, gains = cover_order(X, 8)
+    ranker = cover().fit(X)
+    k = len(order)
+    np.testing.assert_allclose(ranker.gains_[:k], gains, rtol=1e-7, atol=1e-10)
+    assert ranker.order_[:k].tolist() == order.tolist()
+
+
+def test_cost_is_what_a_gain_is_divided_by():
+    X = grouped().X
+    cost = np.random.default_rng(0).uniform(0.2, 5.0, X.shape[1])
+    order, gains = cover_order(X, 6, cost)
+    ranker = cover(cost=cost).fit(X)
+    assert ranker.order_[:6].tolist() == order.tolist()
+    np.testing.assert_allclose(ranker.gains_[:6], gains, rtol=1e-7)
+
+
+def test_coverage_and_representatives():
+    X = grouped().X.copy()
+    X[:, 3] *= -1.0
+    ranker = cover(5).fit(X)
+    R = np.corrcoef(X.T)
+    for k in (1, 5, 20):
+        best = (R[ranker.order_[:k]] ** 2).max(axis=0)
+        assert ranker.coverage_[k - 1] == pytest.approx(best.mean())
+    picks = ranker.order_[:5]
+    closest = picks[np.abs(R[picks]).argmax(axis=0)]
+    np.testing.assert_array_equal(ranker.represented_by_, closest)
+    r = R[ranker.represented_by_, np.arange(X.shape[1])]
+    np.testing.assert_allclose(ranker.representation_, r, atol=1e-12)
+    assert list(ranker.represents_) == picks.tolist()
+    listed = np.concatenate([picks, *ranker.represents_.values()])
+    np.testing.assert_array_equal(np.sort(listed), np.arange(X.shape[1]))
+    for pick, features in ranker.represents_.items():
+        strength = np.abs(R[pick, features])
+        assert (np.diff(strength) <= 1e-12).all()
+
+
+def test_one_pick_for_each_group():
+    made = make_groups(80, 8, 10, redundancy=0.9, random_state=0)
+    picks = cover(8).fit(made.X).order_[:8]
+    assert set(made.groups[picks]) == set(range(8))
+
+
+def test_the_best_16_start_with_the_best_8():
+    X = grouped().X
+    few, many = (cover(k).fit(X).order_[:8] for k in (8, 16))
+    np.testing.assert_array_equal(few, many)
+
+
+@pytest.mark.parametrize("n_ranked", [5, 20])
+def test_n_ranked(n_ranked):
+    X = grouped().X
+    ranker = cover(n_ranked=n_ranked).fit(X)
+    assert len(ranker.order_) == n_ranked
+    np.testing.assert_array_equal(ranker.order_, cover().fit(X).order_[:n_ranked])
+    first = np.argsort(ranker.ranking_)[:n_ranked]
+    np.testing.assert_array_equal(first, ranker.order_)
+    rest = np.setdiff1d(np.arange(X.shape[1]), first)
+    assert ranker.scores_[rest].max() <= ranker.scores_[first].min()
+
+
+def test_threads_change_nothing():
+    fits = [cover(n_jobs=j).fit(blocks()) for j in (1, 2, 3)]
+    for other in fits[1:]:
+        np.testing.assert_array_equal(fits[0].scores_, other.scores_)
+        np.testing.assert_array_equal(fits[0].order_, other.order_)
+
+
+@pytest.mark.parametrize("kind", ["csr", "float32", "order"])
+def test_the_form_of_the_table_does_not_matter(kind):
+    from scipy import sparse
+
+    X = spiky()
+    same = {
+        "csr": sparse.csr_array(X),
+        "float32": X.astype(np.float32),
+        "order": np.asfortranarray(X),
+    }[kind]
+    np.testing.assert_array_equal(cover().fit(same).order_, cover().fit(X).order_)
+
+
+def test_units_matter_to_neighbours_only_together():
+    X = grouped().X
+    np.testing.assert_array_equal(cover().fit(X * 1e200).order_, cover().fit(X).order_)
+
+
+def test_a_column_in_other_units_is_told():
+    X = grouped().X.copy()
+    X[:, 7] *= 50.0
+    with pytest.warns(UnitsWarning, match="Column 7 holds 98%") as w:
+        cover().fit(X)
+    assert w[0].filename == __file__
+    with pytest.warns(UnitsWarning, match=r"Column 'c7' \(7\) holds"):
+        cover().fit(pd.DataFrame(X, columns=[f"c{j}" for j in range(X.shape[1])]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cover().fit(X / X.std(axis=0))
+
+
+def test_constant_columns_come_last():
+    X = np.column_stack([np.ones(60), grouped().X, np.full(60, 3.0)])
+    ranker = cover(4).fit(X)
+    assert set(np.argsort(ranker.ranking_)[-2:]) == {0, X.shape[1] - 1}
+    assert ranker.represented_by_[0] == -1
+    assert np.isnan(ranker.representation_[0])
+    assert not ranker.support_[[0, -1]].any()
+
+
+def test_spearman_compares_ranks():
+    X = grouped().X
+    bent = np.exp(2 * X)
+    ranks = np.argsort(np.argsort(X, axis=0), axis=0) + 1.0
+    plain = cover(3).fit(ranks)
+    by_ranks = cover(3, similarity="spearman").fit(bent)
+    # The neighbours are those of the table as it is, all else is the same.
+    R = np.corrcoef(ranks.T)
+    best = (R[by_ranks.order_[:3]] ** 2).max(axis=0).mean()
+    assert by_ranks.coverage_[2] == pytest.approx(best)
+    assert plain.coverage_[2] == pytest.approx(best, abs=0.1)
+
+
+def test_more_features_than_are_drawn():
+    made = make_groups(30, 60, 40, redundancy=0.95, n_noise=200, random_state=0)
+    ranker = cover(60).fit(made.X)
+    groups = made.groups[ranker.order_[:60]]
+    # 2,048 of 2,600 stand for all, and every group is found among them.
+    assert len(set(groups) - {-1}) >= 57
+
+
+def test_more_examples_than_are_drawn():
+    made = make_groups(1500, 5, 6, redundancy=0.9, random_state=0)
+    ranker = cover(5).fit(made.X)
+    assert set(made.groups[ranker.order_[:5]]) == set(range(5))
+
+
+def test_everything_is_picked_where_all_is_asked_for():
+    X = grouped(duplicates=3).X
+    n = X.shape[1]
+    ranker = cover(n).fit(X)
+    assert len(set(ranker.order_)) == len(ranker.order_) <= n
+    assert ranker.coverage_[-1] == pytest.approx(1.0)
+    assert ranker.support_.all()
+
+
+def test_two_features():
+    rng = np.random.default_rng(0)
+    ranker = cover(1).fit(rng.normal(size=(5, 2)))
+    assert ranker.support_.sum() == 1
+
+
+def test_two_examples():
+    ranker = cover(1).fit(np.array([[0.0, 1.0, 2.0], [1.0, 1.5, 0.0]]))
+    assert ranker.coverage_[0] == pytest.approx(1.0)
+
+
+def test_a_second_fit_forgets_the_first():
+    X = grouped().X
+    ranker = cover(3).fit(X)
+    ranker.set_params(redundancy=None).fit(X)
+    assert not hasattr(ranker, "order_")
+    assert hasattr(ranker, "thresholds_")
+    ranker.set_params(redundancy="cover").fit(X)
+    assert not hasattr(ranker, "thresholds_")
+
+
+def test_the_table_is_not_changed():
+    X = grouped().X
+    before = X.copy()
+    cover().fit(X)
+    np.testing.assert_array_equal(X, before)
+
+
+def test_the_network_connects_with_representatives():
+    X = grouped().X
+    ranker = cover(4).fit(X)
+    net = ranker.network_
+    assert net.n_edges == X.shape[1] - 4
+    j = int(ranker.represents_[ranker.order_[0]][0])
+    assert net.neighbors(j).names == [f"x{ranker.order_[0]}"]
+
+
+def test_clone_and_parameters():
+    ranker = cover("auto", include=[1], cost={0: 2.0})
+    assert clone(ranker).get_params() == ranker.get_params()
+
+
+def test_auto_selects_what_is_suggested():
+    made = make_groups(100, 12, 8, n_noise=40, random_state=0)
+    ranker = cover("auto").fit(made.X)
+    assert ranker.n_features_suggested_ == ranker.support_.sum() == ranker.n_features_
+    assert 10 <= ranker.n_features_suggested_ <= 14
+    assert f"{ranker.n_features_suggested_} features keep 95 %" in str(
+        ranker.suggestion_
+    )
+
+
+def test_auto_goes_on_beyond_64_picks():
+    made = make_groups(150, 80, 6, redundancy=0.95, random_state=0)
+    assert len(cover().fit(made.X).order_) == 64
+    ranker = cover("auto").fit(made.X)
+    assert 64 <= ranker.n_features_suggested_ <= 96
+
+
+def test_auto_on_noise_keeps_all_picks():
+    X = np.random.default_rng(0).normal(size=(60, 100))
+    ranker = cover("auto").fit(X)
+    assert ranker.n_features_suggested_ is None
+    assert "No small subset" in str(ranker.suggestion_)
+    assert ranker.n_features_ == len(ranker.order_)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"similarity": "euclidean"}, "needs a correlation"),
+        ({"missing": "pairwise"}, "without gaps"),
+    ],
+)
+def test_what_does_not_go_together(parameters, message):
+    with pytest.raises(UsageError, match=message):
+        cover(**parameters).fit(grouped().X)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"include": [1]},
+        {"exclude": [1]},
+        {"cost": {1: 2.0}},
+        {"groups": {1: "a"}},
+        {"n_features_to_select": "auto"},
+    ],
+)
+def test_parameters_of_cover_need_it(parameters):
+    with pytest.raises(UsageError, match="needs redundancy='cover'"):
+        FRANe(**parameters).fit(grouped().X)
+    with pytest.raises(UsageError, match="needs redundancy='cover'"):
+        FRANe(**parameters).plan(grouped().X)
+
+
+def test_plan_is_of_the_papers_method():
+    with pytest.raises(UsageError, match="redundancy=None"):
+        cover().plan(grouped().X)
+
+
+def test_all_constant():
+    with pytest.raises(DataError, match="All columns are constant"):
+        cover().fit(np.ones((5, 3)))
+
+
+def test_columns_of_the_oracle_are_not_constant():
+    assert columns_of(np.array([[1.0, 2.0], [1.0, 3.0]])).tolist() == [1]
