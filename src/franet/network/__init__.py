@@ -16,14 +16,21 @@ from franet.network._explain import Explanation, explain, strongest_better
 from franet.network._layout import layout
 from franet.network._neighbors import Neighbor, Neighbors, neighbors_of
 from franet.network._recipe import Recipe
+from franet.network._represent import (
+    CoverExplanation,
+    Representation,
+    explain_cover,
+)
 from franet.network._select import FeatureIndex
 
 __all__ = [
     "AttributeNetwork",
     "Communities",
+    "CoverExplanation",
     "Explanation",
     "Neighbor",
     "Neighbors",
+    "Representation",
     "layout",
 ]
 
@@ -52,6 +59,10 @@ class AttributeNetwork:
         Number of edges of the network, those left out included.
     truncated_ : bool
         Whether only the strongest edges of each feature are stored.
+    representation : Representation or None
+        With ``redundancy="cover"`` edges connect features with the pick that stands
+        for them: which one (``by``) and the correlation with its sign (``r``), whose
+        absolute value is the weight. None for other networks.
 
     Examples
     --------
@@ -72,6 +83,7 @@ class AttributeNetwork:
     threshold: float
     n_edges: int
     truncated_: bool = False
+    representation: Representation | None = field(default=None, repr=False)
     _recipe: Recipe | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
@@ -133,7 +145,8 @@ class AttributeNetwork:
             ``"leiden"`` and ``"louvain"`` maximise the modularity and need the extra
             ``network``; ``"components"`` takes everything that is connected as one
             group. ``"auto"`` is Leiden where the extra is installed, otherwise
-            components.
+            components; also components where features are connected with their
+            representatives, which are groups already.
         resolution : float, default=1.0
             Larger values give more and smaller communities; it means nothing for
             components.
@@ -161,9 +174,13 @@ class AttributeNetwork:
         explanation : Explanation
             Its rank, score and community, the lower-ranked features that it stands
             for, and the higher-ranked ones that are redundant with it; as text, a
-            few sentences.
+            few sentences. With ``redundancy="cover"`` a `CoverExplanation`, which
+            also says what represents it and with what correlation.
         """
-        return explain(self, self._index.find(feature))
+        j = self._index.find(feature)
+        if self.representation is not None:
+            return explain_cover(self, self.representation, j)
+        return explain(self, j)
 
     def subgraph(
         self,
@@ -206,6 +223,7 @@ class AttributeNetwork:
         -------
         network : AttributeNetwork
             The same features with other edges. Scores and ranks stay as they are.
+            After ``redundancy="cover"``, the network of absolute correlations.
 
         Raises
         ------
@@ -233,7 +251,8 @@ class AttributeNetwork:
         -------
         edges : pandas.DataFrame
             The columns ``source``, ``target`` (names) and ``weight``; every edge
-            once.
+            once. Where features are connected with their representatives, also
+            ``correlation``, which has a sign.
         """
         from franet.network._convert import to_pandas_edges
 
@@ -246,7 +265,8 @@ class AttributeNetwork:
         -------
         graph : networkx.Graph
             Its nodes are the names, with ``score``, ``rank`` and ``community``; its
-            edges have a ``weight``.
+            edges have a ``weight`` and, where features are connected with their
+            representatives, a ``correlation``, which has a sign.
         """
         from franet.network._convert import to_networkx
 
@@ -259,7 +279,8 @@ class AttributeNetwork:
         -------
         graph : igraph.Graph
             Vertices in the order of the features with ``name``, ``score``, ``rank``
-            and ``community``; edges with ``weight``.
+            and ``community``; edges with ``weight``, and ``correlation`` where
+            features are connected with their representatives.
         """
         from franet.network._convert import to_igraph
 
@@ -274,6 +295,8 @@ class AttributeNetwork:
             The file. Its ending says the format: ``.graphml``, ``.gexf`` (Gephi),
             ``.cx2`` (Cytoscape), ``.json`` (node-link data, as networkx reads it) or
             ``.csv`` (source, target, weight; features without an edge are not in it).
+            Where features are connected with their representatives, edges also have
+            a ``correlation``, which has a sign.
         force : bool, default=False
             Whether a file that is there may be replaced.
 

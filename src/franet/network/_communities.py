@@ -70,6 +70,8 @@ def find_communities(
     net: AttributeNetwork, method: str, resolution: float, random_state: int
 ) -> Communities:
     """Return the communities of a network, from its cache if they are there."""
+    if method == "auto" and net.representation is not None:
+        method = "components"  # each is a representative and what it stands for
     method = _resolve(method)
     if not (np.isfinite(resolution) and resolution > 0):
         raise UsageError(f"resolution={resolution}: give a number above 0")

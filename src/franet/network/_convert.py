@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from franet.io._source import require
 from franet.network._select import edges_of
 
 if TYPE_CHECKING:
     from franet.network import AttributeNetwork
 
-__all__ = ["node_columns", "to_igraph", "to_networkx", "to_pandas_edges"]
+__all__ = [
+    "edge_columns",
+    "node_columns",
+    "to_igraph",
+    "to_networkx",
+    "to_pandas_edges",
+]
 
 
 def node_columns(net: AttributeNetwork) -> dict[str, list[Any]]:
@@ -23,11 +32,22 @@ def node_columns(net: AttributeNetwork) -> dict[str, list[Any]]:
     }
 
 
+def edge_columns(
+    net: AttributeNetwork,
+) -> tuple[NDArray[Any], NDArray[Any], dict[str, NDArray[np.float64]]]:
+    """Return both ends of every edge, and what is known of it; each edge once."""
+    j, k, w = edges_of(net.adjacency)
+    columns = {"weight": w}
+    if net.representation is not None:
+        columns["correlation"] = net.representation.between(j, k)
+    return j, k, columns
+
+
 def to_pandas_edges(net: AttributeNetwork) -> Any:
     """Return the edges as a data frame, each once."""
     pd = require("pandas", "A table of edges", "pandas")
-    j, k, w = edges_of(net.adjacency)
-    return pd.DataFrame({"source": net.names[j], "target": net.names[k], "weight": w})
+    j, k, columns = edge_columns(net)
+    return pd.DataFrame({"source": net.names[j], "target": net.names[k], **columns})
 
 
 def to_networkx(net: AttributeNetwork) -> Any:
@@ -42,9 +62,11 @@ def to_networkx(net: AttributeNetwork) -> Any:
         (name, dict(zip(columns, row, strict=True)))
         for name, row in zip(names, rows, strict=True)
     )
-    j, k, w = (values.tolist() for values in edges_of(net.adjacency))
-    graph.add_weighted_edges_from(
-        (names[a], names[b], weight) for a, b, weight in zip(j, k, w, strict=True)
+    j, k, found = edge_columns(net)
+    values = zip(*(column.tolist() for column in found.values()), strict=True)
+    graph.add_edges_from(
+        (names[a], names[b], dict(zip(found, row, strict=True)))
+        for a, b, row in zip(j.tolist(), k.tolist(), values, strict=True)
     )
     return graph
 
@@ -56,10 +78,10 @@ def to_igraph(net: AttributeNetwork) -> Any:
     except ImportError as err:
         # Not an extra: its licence is the GPL.
         raise ImportError("to_igraph needs igraph: pip install igraph") from err
-    j, k, w = edges_of(net.adjacency)
+    j, k, columns = edge_columns(net)
     return igraph.Graph(
         n=len(net),
         edges=list(zip(j.tolist(), k.tolist(), strict=True)),
         vertex_attrs=node_columns(net),
-        edge_attrs={"weight": w.tolist()},
+        edge_attrs={name: column.tolist() for name, column in columns.items()},
     )

@@ -15,7 +15,7 @@ from franet.network._recipe import Recipe, complete_above
 if TYPE_CHECKING:
     from franet.network import AttributeNetwork
 
-__all__ = ["check_columns", "edges_at"]
+__all__ = ["check_columns", "edges_at", "ranks_of"]
 
 # Weights of the same pair, computed twice, agree up to this share.
 _SAME = 1e-9
@@ -43,6 +43,7 @@ def edges_at(
         threshold=threshold,
         n_edges=n_edges,
         truncated_=truncated,
+        representation=None,
         _recipe=replace(recipe, floor=floor),
     )
 
@@ -55,15 +56,15 @@ def _compute(
     from franet._threads import count_threads
     from franet.engine._numpy import TileEngine
     from franet.engine.levels import Levels
-    from franet.search import edge_rule, top_of
+    from franet.search import Settings, edge_rule, top_of
 
     ranker = FRANe(**{**recipe.parameters, "n_features_to_select": None})
-    source, constant = ranker._open(X)
+    source, constant = _open(ranker, recipe, X)
     check_columns(ranker, recipe, len(constant))
     columns, n = np.flatnonzero(~constant), len(constant)
     if source.n < 2:
         return sparse.csr_array((n, n)), 0, constant
-    settings = ranker._settings()
+    settings = Settings.of(ranker)
     engine = TileEngine(source, count_threads(ranker.n_jobs))
     extrema = engine.extrema()
     top = top_of(engine, extrema, settings)
@@ -76,6 +77,22 @@ def _compute(
     wide = sparse.csr_array((found.data, (columns[j], columns[k])), (n, n))
     wide.sort_indices()
     return wide, n_edges, constant
+
+
+def _open(ranker: Any, recipe: Recipe, X: Any) -> tuple[Any, NDArray[np.bool_]]:
+    if not recipe.ranks:
+        return ranker._open(X)
+    from franet._validation import check_table
+    from franet.similarity import open_source
+
+    return open_source(ranks_of(check_table(ranker, X)), ranker.similarity)
+
+
+def ranks_of(table: Any) -> NDArray[np.float64]:
+    """Return the average ranks in each column of a checked table."""
+    from franet.similarity._correlation import rank_columns
+
+    return rank_columns(table.toarray() if sparse.issparse(table) else table)
 
 
 def check_columns(ranker: Any, recipe: Recipe, n: int) -> None:

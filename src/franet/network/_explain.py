@@ -13,9 +13,10 @@ from franet.network._neighbors import Neighbors, row_of, table_of
 if TYPE_CHECKING:
     from franet.network import AttributeNetwork
 
-__all__ = ["Explanation", "explain", "strongest_better"]
+__all__ = ["SHOWN", "Explanation", "explain", "strongest_better"]
 
-_SHOWN = 5
+# So many features are named in a sentence.
+SHOWN = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,9 +102,9 @@ class Explanation:
 
 
 def _listed(items: Neighbors, which: str) -> str:
-    shown = ", ".join(f"{item.name} ({item.similarity:.3g})" for item in items[:_SHOWN])
+    shown = ", ".join(f"{item.name} ({item.similarity:.3g})" for item in items[:SHOWN])
     some = "feature" if len(items) == 1 else "features"
-    most = "" if len(items) <= _SHOWN else ", most of all"
+    most = "" if len(items) <= SHOWN else ", most of all"
     return f"{len(items)} {which} {some}{most or ':'} {shown}"
 
 
@@ -144,8 +145,8 @@ def explain(net: AttributeNetwork, j: int) -> Explanation:
         community=label,
         community_size=int(groups.size[label]) if label >= 0 else 0,
         community_hub=str(net.names[groups.hub[label]]) if label >= 0 else None,
-        stands_for=table_of(net, found[for_whom], weight[for_whom]),
-        redundant_with=table_of(net, found[better], weight[better]),
+        stands_for=table_of(net, j, found[for_whom], weight[for_whom]),
+        redundant_with=table_of(net, j, found[better], weight[better]),
         isolated=not len(found),
         truncated=net.truncated_,
     )

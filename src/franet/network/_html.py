@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from franet.network._represent import signed
+
 if TYPE_CHECKING:
-    from franet.network import AttributeNetwork
+    from franet.network import AttributeNetwork, Representation
 
 __all__ = ["network_html", "ranking_html", "table_html"]
 
@@ -63,6 +65,8 @@ def _cell(text: str) -> str:
 
 def network_html(net: AttributeNetwork) -> str:
     """Return a summary of a network: its numbers and its communities."""
+    if net.representation is not None:
+        return _cover_html(net, net.representation)
     found = net.communities()
     alone = int((found.labels < 0).sum())
     threshold = "no threshold" if np.isnan(net.threshold) else f"{net.threshold:.4g}"
@@ -90,6 +94,28 @@ def network_html(net: AttributeNetwork) -> str:
     return f"<div><b>AttributeNetwork</b> · {' · '.join(facts)}{table}</div>"
 
 
+def _cover_html(net: AttributeNetwork, found: Representation) -> str:
+    """Return a summary of a network of representatives: the best of these."""
+    who = found.representatives
+    who = who[np.argsort(net.ranking[who], kind="stable")]
+    nobody = int(np.isnan(found.r).sum())
+    facts = [
+        f"{len(net):,} features",
+        f"{len(who):,} representatives",
+        f"{net.n_edges:,} edges, each from a feature to its representative",
+    ]
+    if nobody:
+        facts.append(f"{nobody:,} constant")
+    rows = []
+    for j in who[:_SHOWN]:
+        below = np.abs(found.r[found.stood_for(int(j))])
+        mean = f"{below.mean():.2f}" if len(below) else "–"
+        rows.append((str(net.names[j]), f"{net.ranking[j]:,}", f"{len(below):,}", mean))
+    head = ("representative", "rank", "stands for", "mean |r|")
+    table = table_html(head, rows) + _more(len(who), "representatives") if rows else ""
+    return f"<div><b>AttributeNetwork</b> · {' · '.join(facts)}{table}</div>"
+
+
 def _more(n: int, what: str) -> str:
     return f"<div>and {n - _SHOWN:,} more {what}</div>" if n > _SHOWN else ""
 
@@ -101,7 +127,7 @@ def ranking_html(ranker: Any) -> str:
     n = len(ranker.ranking_)
     names = getattr(ranker, "feature_names_in_", None)
     best = np.argsort(ranker.ranking_, kind="stable")[:_SHOWN]
-    rows = [
+    rows: list[tuple[str, ...]] = [
         (
             f"x{j}" if names is None else str(names[j]),
             f"{ranker.ranking_[j]:,}",
@@ -109,5 +135,22 @@ def ranking_html(ranker: Any) -> str:
         )
         for j in best
     ]
-    table = table_html(("feature", "rank", "score"), rows)
-    return f"<div>The best of {n:,} features{table}{_more(n, 'features')}</div>"
+    head: tuple[str, ...] = ("feature", "rank", "score")
+    said = ""
+    who = getattr(getattr(ranker, "network_", None), "representation", None)
+    if who is not None:
+        head = (*head, "representation")
+        rows = [(*row, _role(who, int(j))) for row, j in zip(rows, best, strict=True)]
+        said = f"<div>{escape(str(ranker.suggestion_))}.</div>"
+    table = table_html(head, rows)
+    return f"<div>The best of {n:,} features{said}{table}{_more(n, 'features')}</div>"
+
+
+def _role(who: Representation, j: int) -> str:
+    """Return for how many others a feature stands, or which one stands for it."""
+    if who.by[j] == j:
+        n = len(who.stood_for(j))
+        return f"stands for {n:,}" if n else "stands for itself"
+    if np.isnan(who.r[j]):
+        return "–"
+    return f"by {who.names[j]} ({signed(who.r[j])})"

@@ -31,6 +31,9 @@ class Neighbor(NamedTuple):
         Its score.
     rank : int
         Its rank, 1 is best.
+    correlation : float or None
+        In a network of representatives, the correlation with its sign, of which the
+        weight is the absolute value; None otherwise.
     """
 
     name: str
@@ -38,6 +41,7 @@ class Neighbor(NamedTuple):
     similarity: float
     score: float
     rank: int
+    correlation: float | None = None
 
 
 class Neighbors(tuple[Neighbor, ...]):
@@ -70,13 +74,19 @@ class Neighbors(tuple[Neighbor, ...]):
         """Their ranks."""
         return np.array([item.rank for item in self], np.intp)
 
+    @property
+    def correlation(self) -> NDArray[np.float64]:
+        """In a network of representatives, the correlations; NaN otherwise."""
+        return np.array([item.correlation for item in self], np.float64)
+
     def __str__(self) -> str:
         if not self:
             return "no neighbours"
         width = min(40, max(len("name"), *(len(item.name) for item in self)))
-        lines = [f"{'name':<{width}}  similarity      score    rank"]
+        title = "similarity" if self[0].correlation is None else "r"
+        lines = [f"{'name':<{width}}  {title:>10}      score    rank"]
         lines += [
-            f"{_shorten(item.name, width):<{width}}  {item.similarity:10.4g} "
+            f"{_shorten(item.name, width):<{width}}  {_shown(item):10.4g} "
             f"{item.score:10.4g}  {item.rank:6d}"
             for item in self
         ]
@@ -86,9 +96,15 @@ class Neighbors(tuple[Neighbor, ...]):
         from franet.network._html import table_html
 
         rows = [
-            (n.name, f"{n.similarity:.4g}", f"{n.score:.4g}", str(n.rank)) for n in self
+            (n.name, f"{_shown(n):.4g}", f"{n.score:.4g}", str(n.rank)) for n in self
         ]
-        return table_html(("feature", "similarity", "score", "rank"), rows)
+        signs = bool(self) and self[0].correlation is not None
+        title = "r" if signs else "similarity"
+        return table_html(("feature", title, "score", "rank"), rows)
+
+
+def _shown(item: Neighbor) -> float:
+    return item.similarity if item.correlation is None else item.correlation
 
 
 def _shorten(name: str, width: int) -> str:
@@ -102,7 +118,7 @@ def neighbors_of(net: AttributeNetwork, j: int, top: int | None) -> Neighbors:
         raise UsageError(f"top={top}: give a number of neighbours, or None for all")
     found, weight = row_of(net, j)
     order = np.lexsort((net.ranking[found], -weight))[:top]
-    return table_of(net, found[order], weight[order])
+    return table_of(net, j, found[order], weight[order])
 
 
 def row_of(
@@ -114,10 +130,20 @@ def row_of(
 
 
 def table_of(
-    net: AttributeNetwork, features: NDArray[np.intp], weight: Iterable[float]
+    net: AttributeNetwork, j: int, features: NDArray[np.intp], weight: Iterable[float]
 ) -> Neighbors:
-    """Return features and the weights of their edges as a table."""
+    """Return features and the weights of their edges with `j` as a table."""
+    signs: list[float | None] = [None] * len(features)
+    if net.representation is not None:
+        signs = net.representation.between(j, features).tolist()
     return Neighbors(
-        Neighbor(str(net.names[k]), int(k), float(w), float(net.scores[k]), int(r))
-        for k, w, r in zip(features, weight, net.ranking[features], strict=True)
+        Neighbor(
+            name=str(net.names[k]),
+            index=int(k),
+            similarity=float(w),
+            score=float(net.scores[k]),
+            rank=int(net.ranking[k]),
+            correlation=sign,
+        )
+        for k, w, sign in zip(features, weight, signs, strict=True)
     )

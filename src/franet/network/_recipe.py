@@ -9,7 +9,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Recipe", "complete_above", "make_recipe"]
+__all__ = ["Recipe", "complete_above", "cover_recipe", "make_recipe"]
+
+# With these a fit is that of the paper, on the correlations behind a cover.
+_NO_COVER = {
+    "n_features_to_select": None,
+    "similarity": "abs-correlation",
+    "weighted": True,
+    "variant": "paper",
+    "redundancy": None,
+    "include": None,
+    "exclude": None,
+    "cost": None,
+    "groups": None,
+    "n_ranked": None,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +43,8 @@ class Recipe:
     floor : ndarray or None
         For a truncated network: edges of a feature that are stronger than this are
         all there.
+    ranks : bool
+        Whether the columns are replaced by their ranks first.
     """
 
     parameters: Mapping[str, Any]
@@ -36,6 +52,7 @@ class Recipe:
     names: NDArray[Any] | None
     columns: NDArray[np.intp]
     floor: NDArray[np.float64] | None = None
+    ranks: bool = False
 
 
 def complete_above(adjacency: Any, per_feature: int) -> NDArray[np.float64]:
@@ -81,4 +98,22 @@ def make_recipe(ranker: Any, outcome: Any, constant: NDArray[np.bool_]) -> Recip
         names=getattr(ranker, "feature_names_in_", None),
         columns=np.arange(len(constant)),
         floor=floor,
+    )
+
+
+def cover_recipe(ranker: Any) -> Recipe:
+    """Return how to make the network of absolute correlations behind a cover.
+
+    Parameters
+    ----------
+    ranker : FRANe
+        The ranker, whose `redundancy` is ``"cover"`` and whose table is known.
+    """
+    n = ranker.n_features_in_
+    return Recipe(
+        parameters={**ranker.get_params(deep=False), **_NO_COVER},
+        n_columns=n,
+        names=getattr(ranker, "feature_names_in_", None),
+        columns=np.arange(n),
+        ranks=ranker.similarity == "spearman",
     )

@@ -39,6 +39,9 @@ def subgraph(
     if recipe is not None:
         floor = None if recipe.floor is None else recipe.floor[chosen]
         recipe = replace(recipe, columns=recipe.columns[chosen], floor=floor)
+    who = net.representation
+    if who is not None:
+        who = who.of(chosen)
     return replace(
         net,
         adjacency=adjacency,
@@ -46,6 +49,7 @@ def subgraph(
         scores=net.scores[chosen],
         ranking=net.ranking[chosen],
         n_edges=adjacency.nnz // 2,
+        representation=who,
         _recipe=recipe,
     )
 
@@ -96,6 +100,11 @@ def _what_is_missing(
 ) -> str | None:
     """Return why the stored edges do not suffice, None if they do."""
     recipe = net._recipe
+    if net.representation is not None:
+        return (
+            "Features are connected with their representatives only "
+            "(redundancy='cover'): other edges are not stored."
+        )
     if not threshold >= net.threshold - slack:  # NaN: it has no edges
         known = "no edges" if np.isnan(net.threshold) else f"those of {net.threshold:g}"
         return (

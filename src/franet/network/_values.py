@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from franet.exceptions import DataError
-from franet.network._denser import check_columns
+from franet.network._denser import check_columns, ranks_of
 
 if TYPE_CHECKING:
     from franet.network import AttributeNetwork
@@ -87,8 +87,12 @@ def _dissimilarities(
     if given["similarity"] == "precomputed":
         table = table.tocsr()[columns] if sparse.issparse(table) else table[columns]
     table = table.tocsc()[:, columns] if sparse.issparse(table) else table[:, columns]
+    if recipe.ranks:
+        table = ranks_of(table)
+    if isinstance(table, np.ndarray):
+        table = np.asfortranarray(table)
     source, constant = open_source(
-        np.asfortranarray(table) if isinstance(table, np.ndarray) else table.tocsr(),
+        table.tocsr() if sparse.issparse(table) else table,
         given["similarity"],
         p=given["p"],
         variant=given["variant"],

@@ -13,8 +13,7 @@ from xml.sax.saxutils import escape
 
 from franet.exceptions import UsageError
 from franet.io._write import atomic_write
-from franet.network._convert import node_columns
-from franet.network._select import edges_of
+from franet.network._convert import edge_columns, node_columns
 
 if TYPE_CHECKING:
     from franet.network import AttributeNetwork
@@ -30,7 +29,7 @@ _SPACES = {"\r": "&#13;", "\n": "&#10;", "\t": "&#9;", '"': "&quot;"}
 _LOST = "\N{REPLACEMENT CHARACTER}"
 
 Node = tuple[int, str, float, int, int]
-Edge = tuple[int, int, float]
+Edge = tuple[int, int, tuple[float, ...]]
 
 
 def write_network(
@@ -54,12 +53,22 @@ def _nodes(net: AttributeNetwork) -> Iterator[Node]:
 
 def _edges(net: AttributeNetwork) -> Iterator[Edge]:
     """Yield the edges; plain values are made of a piece at a time."""
-    j, k, w = edges_of(net.adjacency)
-    for at in range(0, len(w), _PIECE):
+    j, k, columns = edge_columns(net)
+    for at in range(0, len(j), _PIECE):
         piece = slice(at, at + _PIECE)
-        yield from zip(
-            j[piece].tolist(), k[piece].tolist(), w[piece].tolist(), strict=True
-        )
+        values = (column[piece].tolist() for column in columns.values())
+        rows = zip(*values, strict=True)
+        yield from zip(j[piece].tolist(), k[piece].tolist(), rows, strict=True)
+
+
+def _of_edges(net: AttributeNetwork) -> list[str]:
+    """Return what is known of each edge: its weight and, if it has one, its sign."""
+    return ["weight"] + ["correlation"] * (net.representation is not None)
+
+
+def _members(net: AttributeNetwork) -> str:
+    """Return the pattern of an edge's values in JSON."""
+    return ", ".join(f'"{name}": {{!r}}' for name in _of_edges(net))
 
 
 def _xml(text: str) -> str:
@@ -78,13 +87,13 @@ def _json_list(file: IO[str], texts: Iterator[str]) -> None:
 def _write_csv(net: AttributeNetwork, file: IO[str]) -> None:
     names = [_SURROGATE.sub(_LOST, str(name)) for name in net.names]
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(["source", "target", "weight"])
-    writer.writerows((names[j], names[k], w) for j, k, w in _edges(net))
+    writer.writerow(["source", "target", *_of_edges(net)])
+    writer.writerows((names[j], names[k], *row) for j, k, row in _edges(net))
 
 
 def _write_json(net: AttributeNetwork, file: IO[str]) -> None:
     """Write node-link data: ``networkx.node_link_graph(data, edges="edges")``."""
-    names = [json.dumps(str(name)) for name in net.names]
+    names, members = [json.dumps(str(name)) for name in net.names], _members(net)
     file.write('{"directed": false, "multigraph": false, "graph": ')
     json.dump(_facts(net), file)
     file.write(',\n"nodes": ')
@@ -100,8 +109,8 @@ def _write_json(net: AttributeNetwork, file: IO[str]) -> None:
     _json_list(
         file,
         (
-            f'{{"source": {names[j]}, "target": {names[k]}, "weight": {w!r}}}'
-            for j, k, w in _edges(net)
+            f'{{"source": {names[j]}, "target": {names[k]}, {members.format(*row)}}}'
+            for j, k, row in _edges(net)
         ),
     )
     file.write("}\n")
@@ -122,7 +131,7 @@ _CX2_TYPES = {"str": "string", "int": "integer", "bool": "boolean", "float": "do
 
 
 def _write_cx2(net: AttributeNetwork, file: IO[str]) -> None:
-    facts = _facts(net)
+    facts, members = _facts(net), _members(net)
     kinds = {key: {"d": _CX2_TYPES[type(v).__name__]} for key, v in facts.items()}
     count = {
         "attributeDeclarations": 1,
@@ -138,7 +147,7 @@ def _write_cx2(net: AttributeNetwork, file: IO[str]) -> None:
             "rank": {"d": "integer"},
             "community": {"d": "integer"},
         },
-        "edges": {"weight": {"d": "double"}},
+        "edges": {name: {"d": "double"} for name in _of_edges(net)},
     }
     listed = [{"name": name, "elementCount": size} for name, size in count.items()]
     head = (
@@ -161,8 +170,8 @@ def _write_cx2(net: AttributeNetwork, file: IO[str]) -> None:
     _json_list(
         file,
         (
-            f'{{"id": {i}, "s": {j}, "t": {k}, "v": {{"weight": {w!r}}}}}'
-            for i, (j, k, w) in enumerate(_edges(net))
+            f'{{"id": {i}, "s": {j}, "t": {k}, "v": {{{members.format(*row)}}}}}'
+            for i, (j, k, row) in enumerate(_edges(net))
         ),
     )
     file.write('},\n{"status": [{"success": true}]}]\n')
@@ -179,18 +188,22 @@ def _write_graphml(net: AttributeNetwork, file: IO[str]) -> None:
         '<key id="score" for="node" attr.name="score" attr.type="double"/>\n'
         '<key id="rank" for="node" attr.name="rank" attr.type="long"/>\n'
         '<key id="community" for="node" attr.name="community" attr.type="long"/>\n'
-        '<key id="weight" for="edge" attr.name="weight" attr.type="double"/>\n'
-        '<graph id="network" edgedefault="undirected">\n'
     )
+    file.writelines(
+        f'<key id="{name}" for="edge" attr.name="{name}" attr.type="double"/>\n'
+        for name in _of_edges(net)
+    )
+    file.write('<graph id="network" edgedefault="undirected">\n')
     file.writelines(
         f'<node id="n{i}"><data key="name">{_xml(name)}</data>'
         f'<data key="score">{score!r}</data><data key="rank">{rank}</data>'
         f'<data key="community">{community}</data></node>\n'
         for i, name, score, rank, community in _nodes(net)
     )
+    data = "".join(f'<data key="{name}">{{!r}}</data>' for name in _of_edges(net))
     file.writelines(
-        f'<edge source="n{j}" target="n{k}"><data key="weight">{w!r}</data></edge>\n'
-        for j, k, w in _edges(net)
+        f'<edge source="n{j}" target="n{k}">{data.format(*row)}</edge>\n'
+        for j, k, row in _edges(net)
     )
     file.write("</graph>\n</graphml>\n")
 
@@ -206,8 +219,18 @@ def _write_gexf(net: AttributeNetwork, file: IO[str]) -> None:
         '<attribute id="score" title="score" type="double"/>\n'
         '<attribute id="rank" title="rank" type="long"/>\n'
         '<attribute id="community" title="community" type="long"/>\n'
-        "</attributes>\n<nodes>\n"
+        "</attributes>\n"
     )
+    rest = "/>"
+    if net.representation is not None:  # a weight needs no declaration
+        file.write(
+            '<attributes class="edge" mode="static">\n'
+            '<attribute id="correlation" title="correlation" type="double"/>\n'
+            "</attributes>\n"
+        )
+        value = '<attvalue for="correlation" value="{!r}"/>'
+        rest = f"><attvalues>{value}</attvalues></edge>"
+    file.write("<nodes>\n")
     file.writelines(
         f'<node id="n{i}" label="{_xml(name)}"><attvalues>'
         f'<attvalue for="name" value="{_xml(name)}"/>'
@@ -218,8 +241,9 @@ def _write_gexf(net: AttributeNetwork, file: IO[str]) -> None:
     )
     file.write("</nodes>\n<edges>\n")
     file.writelines(
-        f'<edge id="{i}" source="n{j}" target="n{k}" weight="{w!r}"/>\n'
-        for i, (j, k, w) in enumerate(_edges(net))
+        f'<edge id="{i}" source="n{j}" target="n{k}" weight="{w!r}"'
+        f"{rest.format(*others)}\n"
+        for i, (j, k, (w, *others)) in enumerate(_edges(net))
     )
     file.write("</edges>\n</graph>\n</gexf>\n")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from franet.plotting._coverage import plot_coverage
 from franet.plotting._critical_difference import plot_critical_difference
 from franet.plotting._curves import plot_curves
 from franet.plotting._network import plot_network
@@ -11,6 +12,7 @@ from franet.plotting._similarity import plot_similarity
 from franet.plotting._simplex import plot_simplex
 
 __all__ = [
+    "plot_coverage",
     "plot_critical_difference",
     "plot_curves",
     "plot_network",

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from franet.network import AttributeNetwork, layout
+from franet.network import AttributeNetwork, Representation, layout
 from franet.network._backbone import backbone
 from franet.network._select import edges_of
 from franet.plotting._style import (
@@ -37,6 +37,9 @@ def plot_network(
     ax: Any = None,
 ) -> Any:
     """Draw the best features and their strongest edges, communities apart.
+
+    After ``redundancy="cover"`` each feature is joined with its representative; a
+    dashed line is a negative correlation.
 
     Parameters
     ----------
@@ -76,7 +79,7 @@ def plot_network(
     drawn = backbone(part.adjacency, 2 * len(part) if max_edges is None else max_edges)
     places = layout(drawn, _consecutive(member, drawn), seed=seed)
     colours = _by_size(member)
-    _draw_edges(ax, drawn, places, colours)
+    _draw_edges(ax, drawn, places, colours, part.representation)
     dots = ax.scatter(*places.T, c=colours, edgecolors="white", lw=0.6, zorder=3)
     if legend:
         _legend(ax, net, found, member, colours)
@@ -132,8 +135,13 @@ def _sizes(
 
 
 def _draw_edges(
-    ax: Any, drawn: Any, places: NDArray[np.float64], colours: list[str]
+    ax: Any,
+    drawn: Any,
+    places: NDArray[np.float64],
+    colours: list[str],
+    signs: Representation | None,
 ) -> None:
+    """Draw the edges; dashed where a correlation is negative and the weight not."""
     from matplotlib.collections import LineCollection
     from matplotlib.colors import to_rgba
 
@@ -152,8 +160,15 @@ def _draw_edges(
         ]
     )
     rgba[:, 3] = 0.18 + 0.37 * share
+    negative = np.zeros(len(w), bool) if signs is None else signs.between(j, k) < 0.0
     ax.add_collection(
-        LineCollection(list(lines), colors=rgba, linewidths=0.4 + 1.2 * share, zorder=1)
+        LineCollection(
+            list(lines),
+            colors=rgba,
+            linewidths=0.4 + 1.2 * share,
+            linestyles=["--" if flag else "-" for flag in negative],
+            zorder=1,
+        )
     )
 
 
@@ -185,7 +200,9 @@ def _legend(
         entries.append(Line2D([], [], marker="o", ls="", color=OTHER, label="others"))
     ax.legend(
         handles=entries,
-        title="Communities, by their best feature",
+        title="Communities, by their best feature"
+        if net.representation is None
+        else "Groups, by their representative",
         loc="upper left",
         bbox_to_anchor=(1.0, 1.0),
         frameon=False,

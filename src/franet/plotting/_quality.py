@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from franet.exceptions import UsageError
 from franet.plotting._style import MUTED, PALETTE, network_of, new_axes, tidy
 
 __all__ = ["plot_quality"]
@@ -31,12 +32,17 @@ def plot_quality(ranker: Any, ax: Any = None) -> Any:
     ax : matplotlib.axes.Axes
         The axes of the quality; those of the edges are their twin.
 
+    Raises
+    ------
+    UsageError
+        Where ``redundancy="cover"``: see `plot_coverage`.
+
     Examples
     --------
     >>> from franet.plotting import plot_quality
     >>> ax = plot_quality(ranker)  # doctest: +SKIP
     """
-    network_of(ranker)
+    _check(ranker)
     ax = new_axes(ax, (7.5, 4.5))
     title = _title(ranker.quality)
     ax.set_xlabel("threshold: the smallest similarity that makes an edge")
@@ -83,6 +89,14 @@ def plot_quality(ranker: Any, ax: Any = None) -> Any:
         columnspacing=1.2,
     )
     return ax
+
+
+def _check(ranker: Any) -> None:
+    if network_of(ranker).representation is not None:
+        raise UsageError(
+            "plot_quality shows thresholds, and redundancy='cover' has none. "
+            "plot_coverage shows how much of the table its picks cover."
+        )
 
 
 def _title(quality: Any) -> str:

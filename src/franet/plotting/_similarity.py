@@ -54,7 +54,8 @@ def plot_similarity(
     )
     bar = ax.figure.colorbar(image, ax=ax, shrink=0.75, pad=0.02)
     bar.outline.set_visible(False)
-    bar.set_label("similarity" if X is not None else "similarity; blank: no edge")
+    what = "similarity" if net.representation is None else "|r|"
+    bar.set_label(what if X is not None else f"{what}; blank: no edge")
     for spine in ax.spines.values():
         spine.set_visible(False)
     ax.tick_params(length=0)

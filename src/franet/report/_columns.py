@@ -7,8 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.utils.validation import validate_data
 
+from franet._coded import CodedTable
+from franet._validation import check_table
 from franet.exceptions import DataError
 from franet.report._numbers import number
 
@@ -19,7 +22,12 @@ _BINS = 24
 
 def check_columns(ranker: Any, X: Any) -> Any:
     """Return the table that a ranker was fitted to, checked against it."""
+    mixed = getattr(ranker, "similarity", None) == "mixed"
     try:
+        # A copy: a check forgets what the ranker was fitted to.
+        if mixed and isinstance(coded := check_table(clone(ranker), X), CodedTable):
+            validate_data(ranker, X, reset=False, skip_check_array=True)
+            return coded
         table = validate_data(
             ranker,
             X,
@@ -32,7 +40,7 @@ def check_columns(ranker: Any, X: Any) -> Any:
         said = " ".join(str(err).split())
         raise DataError(f"{said} Pass the table that was fitted.") from err
     table = table.tocsc() if sparse.issparse(table) else table
-    if not hasattr(ranker, "missing") and missing(table)[0]:
+    if getattr(ranker, "missing", "error") == "error" and missing(table)[0]:
         raise DataError(
             f"X holds NaN, but {type(ranker).__name__} was fitted without. "
             "Pass the table that was fitted."
@@ -45,7 +53,7 @@ def distribution(table: Any, feature: int) -> dict[str, Any]:
 
     Parameters
     ----------
-    table : ndarray or CSC array of shape (m, n)
+    table : ndarray, CSC array or CodedTable of shape (m, n)
         The table.
     feature : int
         The column.
@@ -53,8 +61,14 @@ def distribution(table: Any, feature: int) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``counts`` (per bin), ``low``, ``high``, ``median``, ``missing`` (cells).
+        ``counts`` (per bin), ``low``, ``high``, ``median``, ``missing`` (cells). Of a
+        category ``counts`` are those of the commonest levels, the next three None,
+        and there are ``levels`` (how many) and ``commonest``.
     """
+    if isinstance(table, CodedTable):
+        if table.is_category[feature]:
+            return _levels(table, feature)
+        table = table.values
     column = table[:, [feature]]
     values = np.ravel(column.toarray() if sparse.issparse(column) else column)
     there = values[~np.isnan(values)].astype(np.float64)
@@ -76,6 +90,23 @@ def distribution(table: Any, feature: int) -> dict[str, Any]:
     }
 
 
+def _levels(table: CodedTable, feature: int) -> dict[str, Any]:
+    """Return how often the levels of a category occur, the commonest first."""
+    counts = np.bincount(table.values[:, feature].astype(np.intp))
+    order = np.argsort(-counts, kind="stable")
+    names = table.levels[feature]
+    assert names is not None
+    return {
+        "counts": counts[order[:_BINS]].tolist(),
+        "low": None,
+        "high": None,
+        "median": None,
+        "missing": 0,
+        "levels": int(np.count_nonzero(counts)),
+        "commonest": str(names[order[0]]),
+    }
+
+
 def _histogram(
     values: NDArray[np.float64], low: float, high: float
 ) -> NDArray[np.intp]:
@@ -90,6 +121,8 @@ def _histogram(
 
 def missing(table: Any) -> tuple[int, NDArray[np.intp]]:
     """Return how many cells are missing, and in which features."""
+    if isinstance(table, CodedTable):  # a gap would have been an error
+        return 0, np.empty(0, np.intp)
     if sparse.issparse(table):
         gaps = np.isnan(table.data)
         if not gaps.any():

@@ -35,6 +35,7 @@ def _row(
         "name": names[j],
         "index": j,
         "score": number(why.score),
+        "gain": None,
         "selected": bool(ranker.support_[j]),
         "community": why.community,
         "n_neighbors": why.n_neighbors,
@@ -42,6 +43,7 @@ def _row(
         "stands_for": {
             "count": len(why.stands_for),
             "features": [names[item.index] for item in why.stands_for[:NAMED]],
+            "mean": None,
         },
         "neighbors": _linked(ranker.network_.neighbors(j, top=NEIGHBORS), names),
         "distribution": None if table is None else distribution(table, j),

@@ -17,6 +17,7 @@ from bokeh.models import (
 from bokeh.palettes import interp_palette
 from bokeh.plotting import figure
 
+from franet.report._coverage_figure import coverage_figure
 from franet.report._curve import edge_figure, quality_figure
 from franet.report._network_figure import map_figure
 from franet.report._palette import DIVERGING, SEQUENTIAL
@@ -33,6 +34,7 @@ def documents(summary: dict[str, Any]) -> dict[str, Any]:
     """Return the JSON of every figure, by the id of the element it goes into."""
     makers = {
         "figure-map": ("map", map_figure),
+        "figure-coverage": ("cover", coverage_figure),
         "figure-quality": ("thresholds", quality_figure),
         "figure-edges": ("thresholds", edge_figure),
         "figure-heat": ("heat", _heat),
@@ -40,7 +42,7 @@ def documents(summary: dict[str, Any]) -> dict[str, Any]:
     figures = {
         place: make(summary)
         for place, (key, make) in makers.items()
-        if summary[key] is not None
+        if summary.get(key) is not None
     }
     return {
         place: _document(model) for place, model in figures.items() if model is not None

@@ -48,7 +48,11 @@ def heat_map(ranker: Any, table: Any | None, shown: int) -> dict[str, Any]:
 
 
 def clustered(
-    row: NDArray[np.intp], weights: NDArray[np.float64], source: str
+    row: NDArray[np.intp],
+    weights: NDArray[np.float64],
+    source: str,
+    *,
+    absolute: bool = False,
 ) -> dict[str, Any]:
     """Return the weights between some features, similar ones side by side.
 
@@ -60,8 +64,10 @@ def clustered(
         NaN where a weight is not known.
     source : {"data", "network"}
         Where the weights come from.
+    absolute : bool, default=False
+        Whether features with opposite signs are similar too.
     """
-    along = _along(weights)
+    along = _along(np.abs(weights) if absolute else weights)
     return {
         "row": row[along].tolist(),
         "weight": [numbers(line, 4) for line in weights[np.ix_(along, along)]],

@@ -37,9 +37,10 @@ def network_map(net: Any, communities: Any, shown: int) -> dict[str, Any]:
     -------
     dict
         ``row`` (of each node, in the list of features), ``x``, ``y``, ``a`` and
-        ``b`` (nodes of each edge), ``weight``, ``n_between`` (edges between the
-        nodes, drawn or not) and ``steps`` of the slider: ``weight`` that an edge
-        needs, ``n_edges`` of the whole network and ``n_connected`` features then.
+        ``b`` (nodes of each edge), ``weight``, ``negative`` (which correlations are;
+        None if weights tell), ``n_between`` (edges between the nodes, drawn or not)
+        and ``steps`` of the slider: ``weight`` that an edge needs, ``n_edges`` of the
+        whole network and ``n_connected`` features then.
     """
     order = np.argsort(net.ranking, kind="stable")[:shown]
     linked = np.diff(net.adjacency.indptr)[order] > 0
@@ -55,9 +56,17 @@ def network_map(net: Any, communities: Any, shown: int) -> dict[str, Any]:
         "a": a.tolist(),
         "b": b.tolist(),
         "weight": numbers(weight, 6),
+        "negative": _negative(net, nodes[a], nodes[b]),
         "n_between": within.nnz // 2,
         "steps": _steps(net, weight),
     }
+
+
+def _negative(net: Any, j: NDArray[np.intp], k: NDArray[np.intp]) -> list[bool] | None:
+    """Return which edges are of negative correlations; None if weights tell."""
+    if net.representation is None:
+        return None
+    return [bool(r < 0.0) for r in net.representation.between(j, k)]
 
 
 def _strongest(

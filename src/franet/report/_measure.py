@@ -16,6 +16,7 @@ _KNOWN = {
     "correlation": ("r", -1.0, -1.0, 1.0),
     "spearman": ("ρ", -1.0, -1.0, 1.0),
     "abs-correlation": ("|r|", 0.0, 0.0, 1.0),
+    "mixed": ("similarity", 0.0, 0.0, 1.0),
 }
 
 
@@ -59,7 +60,7 @@ def top_weight(ranker: Any, table: Any | None) -> float | None:
 
 def _top(ranker: Any, table: Any | None) -> float | None:
     """Return ``w + d``, which is the same for all pairs."""
-    known = {"correlation": 2.0, "spearman": 2.0, "abs-correlation": 1.0}
+    known = {"correlation": 2.0, "spearman": 2.0, "abs-correlation": 1.0, "mixed": 1.0}
     if callable(ranker.similarity):
         return 0.0
     if ranker.variant == "paper" and ranker.similarity in known:

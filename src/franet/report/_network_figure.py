@@ -16,6 +16,12 @@ from franet.report._text import short, significant
 __all__ = ["map_figure"]
 
 _LINE = {"x0": "x0", "y0": "y0", "x1": "x1", "y1": "y1", "line_color": OTHER}
+_COVER_TOOLTIPS = [
+    ("feature", "@name"),
+    ("rank", "@rank"),
+    ("stands for", "@stands"),
+    ("represented by", "@by"),
+]
 _TOOLTIPS = [
     ("feature", "@name"),
     ("rank", "@rank"),
@@ -45,7 +51,8 @@ def map_figure(summary: dict[str, Any]) -> Any:
     _add_edges(fig, drawn, x, y)
     points = _add_nodes(fig, summary, x, y)
     _add_labels(fig)
-    fig.add_tools(HoverTool(renderers=[points], tooltips=_TOOLTIPS))
+    tooltips = _TOOLTIPS if summary.get("cover") is None else _COVER_TOOLTIPS
+    fig.add_tools(HoverTool(renderers=[points], tooltips=tooltips))
     return fig
 
 
@@ -60,6 +67,7 @@ def _add_edges(fig: Any, drawn: dict[str, Any], x: Any, y: Any) -> None:
     weight = np.array(drawn["weight"], float)
     spread = np.ptp(weight) if len(weight) else 0.0
     share = (weight - weight.min()) / spread if spread else np.ones(len(weight))
+    negative = drawn.get("negative") or [False] * len(a)
     edges = sources(
         "edges",
         x0=x[a],
@@ -68,9 +76,15 @@ def _add_edges(fig: Any, drawn: dict[str, Any], x: Any, y: Any) -> None:
         y1=y[b],
         width=np.round(0.6 + 1.8 * share, 3),
         alpha=np.full(len(a), 0.4),
+        dash=["dashed" if flag else "solid" for flag in negative],
     )
     fig.segment(
-        source=edges, line_width="width", line_alpha="alpha", name="edge-lines", **_LINE
+        source=edges,
+        line_width="width",
+        line_alpha="alpha",
+        line_dash="dash",
+        name="edge-lines",
+        **_LINE,
     )
     # From a selected node to its strongest neighbours, drawn otherwise or not.
     spokes = sources("spokes", x0=[], y0=[], x1=[], y1=[])
@@ -79,7 +93,8 @@ def _add_edges(fig: Any, drawn: dict[str, Any], x: Any, y: Any) -> None:
 
 def _add_nodes(fig: Any, summary: dict[str, Any], x: Any, y: Any) -> Any:
     shown = [summary["features"][row] for row in summary["map"]["row"]]
-    score = np.array([feature["score"] or 0.0 for feature in shown])
+    cover = summary.get("cover") is not None
+    score = np.array([_importance(feature, cover) for feature in shown])
     # Many nodes are drawn smaller; the area of a disc is its score.
     largest = float(np.interp(len(x), [40, 300], [28, 17]))
     size = 4.0 + (largest - 4.0) * np.sqrt(score / (score.max() or 1.0))
@@ -96,6 +111,7 @@ def _add_nodes(fig: Any, summary: dict[str, Any], x: Any, y: Any) -> Any:
         score=[significant(feature["score"]) for feature in shown],
         community=[_number(feature["community"]) for feature in shown],
         neighbors=[feature["n_neighbors"] for feature in shown],
+        **(_roles(shown, summary["measure"]["symbol"]) if cover else {}),
     )
     points = fig.scatter(
         "x",
@@ -112,6 +128,26 @@ def _add_nodes(fig: Any, summary: dict[str, Any], x: Any, y: Any) -> Any:
     # The page says by alpha what is selected.
     points.selection_glyph = points.nonselection_glyph = None
     return points
+
+
+def _importance(feature: dict[str, Any], cover: bool) -> float:
+    """Return the area of a node: its score, or how many features it stands for."""
+    if cover:
+        return 1.0 + int(feature["stands_for"]["count"])
+    return feature["score"] or 0.0
+
+
+def _roles(shown: list[dict[str, Any]], symbol: str) -> dict[str, list[str]]:
+    """Return for each node how many features it stands for, and what for it."""
+    by = []
+    for feature in shown:
+        there = feature["representative"]
+        by.append(
+            f"{short(there['name'], 40)} ({symbol} = {significant(there['weight'], 2)})"
+            if there
+            else "itself"
+        )
+    return {"stands": [f"{f['stands_for']['count']:,}" for f in shown], "by": by}
 
 
 def _number(label: int) -> str:

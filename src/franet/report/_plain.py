@@ -63,6 +63,7 @@ def plain_part(
         "communities": None,
         "map": None,
         "thresholds": None,
+        "cover": None,
         "heat": None if r is None else _heat(r),
     }
 
@@ -104,6 +105,7 @@ def _rows(
             "name": names[j],
             "index": int(j),
             "score": number(ranker.scores_[j]),
+            "gain": None,
             "selected": bool(ranker.support_[j]),
             "community": None,
             "n_neighbors": None,
@@ -139,6 +141,7 @@ def _add_relations(rows: list[dict[str, Any]], r: NDArray[np.float64]) -> None:
         row["stands_for"] = {
             "count": len(below),
             "features": [rows[k]["name"] for k in below[:NAMED]],
+            "mean": None,
         }
         near = [int(k) for k in nearest[at, :NEIGHBORS] if np.isfinite(r[at, k])]
         row["neighbors"] = [linked(at, k) for k in near]

@@ -9,7 +9,7 @@ from typing import Any
 
 from franet.exceptions import MissingExtraError, UsageError
 from franet.report._palette import community_color
-from franet.report._text import json_for_html, short, significant, visible
+from franet.report._text import json_for_html, percent, short, significant, visible
 
 __all__ = ["check_installed", "render"]
 
@@ -88,7 +88,7 @@ def _environment() -> Any:
         undefined=StrictUndefined,
     )
     environment.filters.update(
-        visible=visible, short=short, sig=significant, bars=_bars
+        visible=visible, short=short, sig=significant, percent=percent, bars=_bars
     )
     environment.globals.update(color=community_color)
     return environment
@@ -120,11 +120,16 @@ def _for_script(summary: dict[str, Any]) -> dict[str, Any]:
         "representative",
         "stands_for",
         "neighbors",
+        "gain",
     )
     return {
         "measure": summary["measure"],
+        "cover": summary.get("cover") is not None,
         "features": [
-            {"name": visible(feature["name"]), **{key: feature[key] for key in keep}}
+            {
+                "name": visible(feature["name"]),
+                **{key: feature.get(key) for key in keep},
+            }
             for feature in summary["features"]
         ],
         "communities": [
@@ -149,8 +154,15 @@ def _legend(summary: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _shares(summary: dict[str, Any]) -> list[float]:
-    """Return the length of each score's bar: from 0, or the least if that is less."""
-    scores = [feature["score"] or 0.0 for feature in summary["features"]]
+    """Return the length of each score's bar: from 0, or the least if that is less.
+
+    Picks show what they added, and nothing if the table was told less with them.
+    """
+    gains = [feature.get("gain") for feature in summary["features"]]
+    scores = [
+        (feature["score"] or 0.0) if gain is None else max(gain, 0.0)
+        for feature, gain in zip(summary["features"], gains, strict=True)
+    ]
     low, high = min([0.0, *scores]), max(scores, default=0.0)
     return [(score - low) / (high - low) if high > low else 0.0 for score in scores]
 

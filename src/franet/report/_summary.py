@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from inspect import getdoc
@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from franet import __version__
 from franet.exceptions import UsageError
 from franet.report._columns import check_columns
+from franet.report._cover import cover_part, is_cover
 from franet.report._features import communities_of, rows
 from franet.report._heat import heat_map
 from franet.report._map import network_map
@@ -28,6 +29,8 @@ __all__ = ["FORMAT", "VERSION", "summarise"]
 FORMAT = "franet-report"
 VERSION = 1
 
+# Lists of parameters that are longer than this are counted only.
+_FEW = 20
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "bokeh")
 
 
@@ -90,8 +93,7 @@ def summarise(
         raise UsageError(f"top={top}: a report lists at least one feature")
     labels = _labels(ranker, names)
     table = None if X is None else check_columns(ranker, X)
-    part = _network_part if hasattr(ranker, "network_") else plain_part
-    found = part(ranker, table, labels, top)
+    found = _part_of(ranker)(ranker, table, labels, top)
     said = [*_diagnosis(ranker), *warnings, *found["warnings"]]
     return {
         "format": FORMAT,
@@ -110,20 +112,30 @@ def summarise(
     }
 
 
+def _part_of(ranker: Any) -> Callable[..., dict[str, Any]]:
+    if is_cover(ranker):
+        return cover_part
+    return _network_part if hasattr(ranker, "network_") else plain_part
+
+
 def _labels(ranker: Any, names: Sequence[str] | None) -> list[str]:
     given = names
     if given is None:
         given = getattr(ranker, "feature_names_in_", None)
     if given is None:
         given = [f"x{j}" for j in range(ranker.n_features_in_)]
-    # Half of a surrogate pair is no text that a file can hold.
-    labels = [str(name).encode("utf-8", "replace").decode() for name in given]
+    labels = [_text(name) for name in given]
     if len(labels) != ranker.n_features_in_:
         raise UsageError(
             f"names has {len(labels)} names for {ranker.n_features_in_} features; "
             "give one for each"
         )
     return labels
+
+
+def _text(name: Any) -> str:
+    # Half of a surrogate pair is no text that a file can hold.
+    return str(name).encode("utf-8", "replace").decode()
 
 
 def _diagnosis(ranker: Any) -> list[str]:
@@ -148,6 +160,7 @@ def _network_part(
         "communities": communities_of(communities, labels),
         "map": network_map(ranker.network_, communities, len(features)),
         "thresholds": _thresholds(ranker),
+        "cover": None,
         "heat": heat_map(ranker, table, len(features)),
     }
 
@@ -177,12 +190,18 @@ def _thresholds(ranker: Any) -> dict[str, Any]:
 
 def _parameters(ranker: Any) -> dict[str, Any]:
     def plain(value: Any) -> Any:
-        if value is None or isinstance(value, bool | str):
+        if value is None or isinstance(value, bool):
             return value
+        if isinstance(value, str):
+            return _text(value)
         if isinstance(value, int | np.integer):
             return int(value)
         if isinstance(value, float | np.floating):
             return number(value)
+        if isinstance(value, Collection):
+            few = len(value) <= _FEW and not isinstance(value, Mapping)
+            kind = type(value).__name__
+            return [plain(v) for v in value] if few else f"{kind} of {len(value)}"
         # Not repr: it holds addresses in memory, which differ from run to run.
         return getattr(value, "__qualname__", type(value).__name__)
 

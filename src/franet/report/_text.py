@@ -6,7 +6,7 @@ import json
 import unicodedata
 from typing import Any
 
-__all__ = ["json_for_html", "short", "significant", "visible"]
+__all__ = ["json_for_html", "percent", "short", "significant", "visible"]
 
 _FOR_HTML = {
     ord(c): f"\\u{ord(c):04x}" for c in ("<", ">", "&", "\u2028", "\u2029", "'")
@@ -75,3 +75,16 @@ def significant(value: float | None, digits: int = 4) -> str:
     ('0.0001235', '1.235e+06', '–')
     """
     return "–" if value is None else f"{value:.{digits}g}".replace("-", "−")
+
+
+def percent(share: float | None) -> str:
+    """Return a share in percent.
+
+    Examples
+    --------
+    >>> percent(0.4803), percent(1.0), percent(None)
+    ('48.0 %', '100 %', '–')
+    """
+    if share is None:
+        return "–"
+    return "100 %" if share >= 0.9995 else f"{100 * share:.1f} %"

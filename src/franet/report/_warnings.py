@@ -23,6 +23,11 @@ __all__ = [
 ]
 
 _NAMED = 8
+# What else may be the reason where there are categories.
+_MIXED = {
+    "constant": "constant or like an identifier",
+    "duplicates": "a copy, or one determines the other",
+}
 
 
 def data_summary(
@@ -35,17 +40,22 @@ def data_summary(
     dict
         ``constant``, ``isolated``, ``duplicates`` and ``missing``, each with
         ``count`` (of features; None where it cannot be told) and ``features`` (the
-        first names); duplicates also have ``groups``, missing values ``cells``.
+        first names); duplicates also have ``groups``, missing values ``cells``. With
+        ``similarity="mixed"`` the first and the third have ``word``, what they are.
     """
     net = ranker.network_
     alone = (np.diff(net.adjacency.indptr) == 0) & ~ranker.constant_
     given = ranker.similarity == "precomputed"
-    return {
+    found = {
         "constant": some(np.flatnonzero(ranker.constant_), names),
         "isolated": some(np.flatnonzero(alone), names),
         "duplicates": _duplicates(ranker, table, names),
         "missing": missing_values(None if given else table, names),
     }
+    if ranker.similarity == "mixed":
+        for what, word in _MIXED.items():
+            found[what]["word"] = word
+    return found
 
 
 def missing_values(table: Any | None, names: Sequence[str]) -> dict[str, Any]:
@@ -89,15 +99,18 @@ def plain_notes(data: dict[str, Any]) -> list[str]:
     """Return what a reader should know of constant features and copies."""
     found = []
     if count := data["constant"]["count"]:
+        word = data["constant"].get("word", "constant")
         found.append(
-            f"{words(count, 'feature is', 'features are')} constant and "
+            f"{words(count, 'feature is', 'features are')} {word} and "
             f"{'ranks' if count == 1 else 'rank'} last: {_list(data['constant'])}."
         )
     if count := data["duplicates"]["count"]:
         groups = data["duplicates"]["groups"]
+        copies = "are copies of each other, as far as the similarity can tell"
+        if "word" in data["duplicates"]:
+            copies = "have similarity 1: they are copies, or one determines the other"
         found.append(
-            f"{words(count, 'feature')} in {words(groups, 'group')} are copies of "
-            "each other, as far as the similarity can tell: "
+            f"{words(count, 'feature')} in {words(groups, 'group')} {copies}: "
             f"{_list(data['duplicates'])}."
         )
     return found

@@ -5,6 +5,9 @@ const $ = (id) => document.getElementById(id);
 // Not every ranker has a network, and without the table it may know no similarities.
 const hasNetwork = report.features.some((f) => f.community !== null);
 const hasRelations = report.features.some((f) => f.stands_for !== null);
+// Picks that stand for the other features: correlations have signs, edges have not.
+const isCover = report.cover;
+const strength = isCover ? `|${report.measure.symbol}|` : report.measure.symbol;
 const rowOfIndex = new Map(report.features.map((f, row) => [f.index, row]));
 const collator = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
 const fold = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();

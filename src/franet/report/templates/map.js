@@ -14,7 +14,7 @@ const across = rowOfNode.length > 60 ? 0.14 : 0.3;
 function spokes(centre) {
   const limit = map.step === 0 ? -Infinity : steps[map.step].weight - 1e-6;
   return report.features[rowOfNode[centre]].neighbors
-    .filter((other) => other.weight >= limit)
+    .filter((other) => (isCover ? Math.abs(other.weight) : other.weight) >= limit)
     .map((other) => nodeOfRow.get(rowOfIndex.get(other.index)))
     .filter((node) => node !== undefined);
 }
@@ -144,7 +144,7 @@ function moveSlider() {
   map.step = Number($("map-slider").value);
   const value = significant(steps[map.step].weight + report.measure.offset, 3);
   $("map-threshold").textContent = value;
-  $("map-slider").setAttribute("aria-valuetext", `${report.measure.symbol} at least ${value}`);
+  $("map-slider").setAttribute("aria-valuetext", `${strength} at least ${value}`);
   paintMap();
 }
 

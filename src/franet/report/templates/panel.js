@@ -17,8 +17,8 @@ function facts(f) {
   const list = element("dl");
   for (const [term, value] of [
     ["rank", `${f.rank.toLocaleString("en")} of ${report.n_features.toLocaleString("en")}`],
-    ["score", significant(f.score)],
-    ...(hasNetwork ? [["community", chip(f)], ["neighbours", f.n_neighbors.toLocaleString("en")]] : []),
+    f.gain == null ? ["score", significant(f.score)] : ["gain", significant(f.gain, 3)],
+    ...(isCover ? [["group", chip(f)]] : hasNetwork ? [["community", chip(f)], ["neighbours", f.n_neighbors.toLocaleString("en")]] : []),
     ["selected", f.selected ? "yes" : "no"],
   ]) list.append(element("dt", {}, term), element("dd", {}, value));
   return list;
@@ -49,8 +49,26 @@ function showPanel(row) {
   }
   const f = report.features[row];
   $("panel-title").replaceChildren(element("bdi", {}, f.name));
-  $("panel-content").replaceChildren(facts(f), ...(hasRelations ? relations(f) : []));
+  $("panel-content").replaceChildren(facts(f), ...(isCover ? roles(f) : hasRelations ? relations(f) : []));
   $("panel-content").parentNode.scrollTop = 0;
+}
+
+// A representative and the closest of those it stands for, or what represents it.
+function roles(f) {
+  const { symbol } = report.measure;
+  if (f.representative) {
+    const sign = element("span", { class: "quiet num nowrap" }, `${symbol} = ${similarity(f.representative.weight)}`);
+    return [element("h3", {}, "Represented by"), element("ol", {}, element("li", {}, linked(f.representative), sign))];
+  }
+  if (f.gain === null) return [element("p", {}, "It is constant: it tells nothing, and nothing stands for it.")];
+  if (!f.stands_for.count) return [element("p", {}, "It stands for itself alone.")];
+  const more = f.stands_for.count > f.neighbors.length ? `The closest ${f.neighbors.length}, by ${symbol}` : `By ${symbol}`;
+  return [
+    element("h3", {}, `Stands for ${plural(f.stands_for.count, "feature")}`),
+    element("p", {}, `mean |${symbol}| ${similarity(f.stands_for.mean)}`),
+    element("h3", {}, more),
+    neighbours(f),
+  ];
 }
 
 // What it is like, what it stands for, and its neighbours.

@@ -1,0 +1,174 @@
+"""Pictures of `redundancy="cover"`: the curve of coverage, and the others."""
+
+from __future__ import annotations
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+
+mpl.use("Agg")
+
+from matplotlib import pyplot as plt
+from sklearn.exceptions import NotFittedError
+
+from franet import FRANe
+from franet.exceptions import MissingExtraError, UsageError
+from franet.plotting import (
+    plot_coverage,
+    plot_network,
+    plot_quality,
+    plot_scores,
+    plot_similarity,
+)
+from network.covers import NAMES, TABLE, X, correlations, cover
+from plotting.test_plots import RANKER as PAPER
+from plotting.test_plots import pixels
+
+RANKER = cover()
+
+
+@pytest.fixture(autouse=True)
+def _close():
+    yield
+    plt.close("all")
+
+
+def lines_of(ax):
+    return {line.get_label(): line for line in ax.lines}
+
+
+def starting(ax, start):
+    handles, labels = ax.get_legend_handles_labels()
+    found = zip(handles, labels, strict=True)
+    return [(h, label) for h, label in found if label.startswith(start)]
+
+
+def test_axes():
+    given = plt.figure().add_subplot()
+    assert plot_coverage(RANKER, ax=given) is given
+    own = plot_coverage(RANKER)
+    assert own.figure is not given.figure
+    assert pixels(own).std() > 5
+    np.testing.assert_array_equal(pixels(own), pixels(plot_coverage(cover())))
+
+
+def test_curves_and_marks():
+    ax = plot_coverage(RANKER)
+    at = np.arange(1, len(RANKER.order_) + 1)
+    ((curve, _),) = starting(ax, "of the table covered")
+    np.testing.assert_array_equal(curve.get_xdata(), at)
+    np.testing.assert_array_equal(curve.get_ydata(), RANKER.coverage_)
+    ((kept, _),) = starting(ax, "of what can be kept")
+    np.testing.assert_array_equal(kept.get_ydata(), RANKER.suggestion_.kept)
+    count = RANKER.n_features_suggested_
+    ((star, label),) = starting(ax, "suggested")
+    assert star.get_xdata()[0] == count
+    assert star.get_ydata()[0] == RANKER.coverage_[count - 1]
+    assert label.startswith(f"suggested: {count}, ")
+    ((ring, label),) = starting(ax, "selected")
+    assert (ring.get_xdata()[0], ring.get_ydata()[0]) == (4, RANKER.coverage_[3])
+    assert label == f"selected: 4, which cover {RANKER.coverage_[3]:.0%}"
+    assert ax.get_title(loc="left").replace("\n", " ") == f"{RANKER.suggestion_}."
+
+
+def test_band():
+    ranker = cover()
+    ax = plot_coverage(ranker)
+    said = ranker.suggestion_
+    assert len(starting(ax, "band")) == (said.low < said.high)
+    object.__setattr__(said, "low", 2)
+    object.__setattr__(said, "high", 6)
+    ((band, label),) = starting(plot_coverage(ranker), "band")
+    assert label == "band: 2–6"
+    assert band.get_x() == 2
+    assert band.get_width() == 4
+
+
+def test_nothing_is_suggested():
+    noise = np.random.default_rng(4).normal(size=(40, 150))
+    ranker = cover(noise, None)
+    assert ranker.n_features_ > len(ranker.order_)
+    ax = plot_coverage(ranker)
+    for start in ("suggested", "selected", "needed", "band", "of what"):
+        assert not starting(ax, start)
+    assert "No small subset" in ax.get_title(loc="left")
+    pixels(ax)
+
+
+def test_too_few_picks():
+    ranker = cover(n_features_to_select=2, n_ranked=3)
+    assert ranker.suggestion_.more
+    ax = plot_coverage(ranker)
+    ((line, label),) = starting(ax, "needed")
+    assert label == f"needed: at least {ranker.suggestion_.low}"
+    assert line.get_xdata()[0] == ranker.suggestion_.low
+    assert starting(ax, "of what is kept")
+    pixels(ax)
+
+
+def test_one_pick():
+    pixels(plot_coverage(cover(X[:, [0, 20]], 1)))
+
+
+def test_wrong_rankers():
+    with pytest.raises(UsageError, match=r"needs a fitted FRANe\(redundancy='cover'\)"):
+        plot_coverage(PAPER)
+    with pytest.raises(UsageError, match="needs a fitted FRANe"):
+        plot_coverage(RANKER.network_)
+    with pytest.raises(NotFittedError):
+        plot_coverage(FRANe(redundancy="cover"))
+    with pytest.raises(UsageError) as caught:
+        plot_quality(RANKER)
+    assert str(caught.value) == (
+        "plot_quality shows thresholds, and redundancy='cover' has none. "
+        "plot_coverage shows how much of the table its picks cover."
+    )
+
+
+def test_without_the_extra(monkeypatch):
+    def no_module(name):
+        raise ImportError(name)
+
+    monkeypatch.setattr("franet.io._source.import_module", no_module)
+    with pytest.raises(MissingExtraError, match=r"franet\[plot\]"):
+        plot_coverage(RANKER)
+
+
+def test_network_shows_signs():
+    ax = plot_network(RANKER, labels=0)
+    dots = ax.collections[-1]
+    (lines,) = [c for c in ax.collections if c is not dots]
+    dashed = [pattern is not None for _, pattern in lines.get_linestyles()]
+    r = RANKER.representation_
+    assert sum(dashed) == (r < 0).sum() > 0
+    assert len(dashed) == RANKER.network_.n_edges
+    assert ax.get_legend().get_title().get_text() == "Groups, by their representative"
+    plain = plot_network(PAPER, labels=0)
+    (lines,) = [c for c in plain.collections if c is not plain.collections[-1]]
+    assert {pattern for _, pattern in lines.get_linestyles()} == {None}
+
+
+def test_scores():
+    ax = plot_scores(RANKER, top=7)
+    best = np.argsort(RANKER.ranking_)[:7]
+    assert [t.get_text() for t in ax.get_yticklabels()] == [NAMES[j] for j in best]
+    pixels(ax)
+
+
+@pytest.mark.parametrize("similarity", ["correlation", "spearman"])
+def test_heat_map(similarity):
+    ranker = cover(similarity=similarity)
+    ax = plot_similarity(ranker, TABLE, top=10)
+    values = ax.images[0].get_array()
+    at = [NAMES.index(label.get_text()) for label in ax.get_yticklabels()]
+    ranks = pd.DataFrame(X).rank().to_numpy()
+    r = np.abs(correlations(ranks if similarity == "spearman" else X))
+    np.testing.assert_allclose(
+        values[~values.mask], r[np.ix_(at, at)][~values.mask], atol=1e-9
+    )
+    assert values.mask.sum() == 10
+    bars = [other.get_ylabel() for other in ax.figure.axes]
+    assert "|r|" in bars
+    blank = plot_similarity(ranker, top=10)
+    assert "|r|; blank: no edge" in [o.get_ylabel() for o in blank.figure.axes]
