@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 from click.testing import CliRunner
 
@@ -24,6 +26,18 @@ def save(path, X=X, names=NAMES):
 
 def run(*args, **kwargs):
     return CliRunner().invoke(main, [str(arg) for arg in args], **kwargs)
+
+
+def rank(*args, **kwargs):
+    """Rank as in the paper."""
+    return run("rank", *args, "--redundancy", "none", **kwargs)
+
+
+def read(data, *options):
+    """Return the JSON document of a ranking."""
+    result = run("rank", data, "--json", *options)
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
 
 
 def fails(*args, code):

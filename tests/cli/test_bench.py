@@ -25,7 +25,7 @@ from franet.cli._specs import (
 from franet.evaluation import MEASURES, Record, Store, runner
 from franet.evaluation.runner import Status
 from franet.exceptions import UsageError
-from franet.rankers import RANKERS
+from franet.rankers import NAMES, RANKERS
 
 SETS = ("colon", "ORL", "Yale")
 
@@ -153,7 +153,8 @@ def test_specs():
     assert isinstance(first, FRANe)
     assert (first.variant, first.n_thresholds) == ("reference", 50)
     assert last.similarity == "spearman"
-    assert list(parse_rankers("all")) == sorted(RANKERS)
+    assert list(parse_rankers("all")) == NAMES
+    assert set(NAMES) == {*RANKERS, "cover"}
     (nested,) = parse_rankers("frane:weighted=false:damping=0.5").values()
     assert (nested.weighted, nested.damping) == (False, 0.5)
 

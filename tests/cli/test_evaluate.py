@@ -33,8 +33,8 @@ def test_table_and_advice(table):
     result = run(table, *FAST, "--at", 4)
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
-    assert {line.split()[0] for line in lines[2:5]} == {
-        "frane", "random", "column-subset",
+    assert {line.split()[0] for line in lines[2:6]} == {
+        "cover", "frane", "random", "column-subset",
     }  # fmt: skip
     assert "RMAE of 5-NN at 4 features" in result.stdout
     assert lines[-1].startswith("Keep ")
@@ -54,7 +54,7 @@ def test_json_holds_every_value(table):
     counts = {row["n_features"] for row in document["values"]}
     assert counts == {2, 4, 6}
     assert document["recommendation"]["n_features"] in counts
-    assert len(document["values"]) == 3 * 3 * 3
+    assert len(document["values"]) == 4 * 3 * 3  # rankers, folds, counts
 
 
 def test_files(table, tmp_path):
@@ -64,7 +64,11 @@ def test_files(table, tmp_path):
     assert run(*given).exit_code == 0
     assert plot.read_bytes().startswith(b"<?xml")
     rows = list(csv.DictReader(output.read_text().splitlines()))
-    assert {row["ranker"] for row in rows} == {"frane", "random", "column-subset"}
+    assert {row["ranker"] for row in rows} == {
+        "cover", "frane", "random", "column-subset",
+    }  # fmt: skip
+    (cover,) = {row["parameters"] for row in rows if row["ranker"] == "cover"}
+    assert json.loads(cover) == {"redundancy": "cover"}
     before = output.read_bytes()
     again = run(*given)
     assert again.exit_code == 1

@@ -1,4 +1,4 @@
-"""``franet rank``: what it prints and what it writes."""
+"""``franet rank``: what it prints and what it writes, in the paper's form."""
 
 import json
 import sys
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from cli.commands import NAMES, X, fails, run, save
+from cli.commands import NAMES, X, fails, rank, run, save
 from franet import FRANe, __version__
 from franet.exceptions import DegenerateRankingWarning
 
@@ -20,14 +20,16 @@ def fitted(**parameters):
 
 
 def test_table_on_screen(data):
-    result = run("rank", data, "--top", 3)
+    result = rank(data, "--top", 3)
     assert result.exit_code == 0, result.output
     ranker = fitted()
     best = np.argsort(ranker.ranking_)[:3]
-    lines = result.stdout.splitlines()
+    first, _, *lines = result.stdout.splitlines()
+    assert first.startswith("FRANe as in the paper (redundancy=none). ")
+    assert first.endswith("--redundancy cover")
     assert lines[0].split() == ["rank", "feature", "score", "redundant", "with"]
-    for line, rank, j in zip(lines[2:5], (1, 2, 3), best, strict=True):
-        assert line.split()[:3] == [str(rank), NAMES[j], f"{ranker.scores_[j]:.4g}"]
+    for line, i, j in zip(lines[2:5], (1, 2, 3), best, strict=True):
+        assert line.split()[:3] == [str(i), NAMES[j], f"{ranker.scores_[j]:.4g}"]
     assert "10 features × 60 examples" in result.stdout
     assert f"Winning threshold {ranker.threshold_:.4g} (RQH " in result.stdout
     assert f"{ranker.network_.n_edges} edges" in result.stdout
@@ -35,33 +37,33 @@ def test_table_on_screen(data):
 
 
 def test_redundant_features_are_named(data):
-    result = run("rank", data, "--json", "--top", 10)
+    result = rank(data, "--json", "--top", 10)
     summary = json.loads(result.stdout)
-    rank = {row["name"]: row["rank"] for row in summary["features"]}
+    ranks = {row["name"]: row["rank"] for row in summary["features"]}
     groups = {name: int(name[1:]) // 3 for name in NAMES}
     redundant = [row for row in summary["features"] if row["redundant_with"]]
     assert redundant
     for row in redundant:
-        assert rank[row["redundant_with"]] < row["rank"]
+        assert ranks[row["redundant_with"]] < row["rank"]
         assert groups[row["redundant_with"]] == groups[row["name"]]
         assert row["similarity"] > 1.5
     assert summary["features"][0]["redundant_with"] is None
     assert summary["features"][0]["similarity"] is None
-    shown = run("rank", data).stdout
+    shown = rank(data).stdout
     row = redundant[0]
     assert f"{row['redundant_with']} (r = {row['similarity'] - 1:.2f})" in shown
     assert "—" in shown
 
 
 def test_json_is_the_only_thing_on_stdout(data, tmp_path):
-    result = run("rank", data, "--json", "--top", 4, "--output", tmp_path / "r.csv")
+    result = rank(data, "--json", "--top", 4, "--output", tmp_path / "r.csv")
     summary = json.loads(result.stdout)
     ranker = fitted()
     order = np.argsort(ranker.ranking_)
     assert set(summary) == {
         "format", "version", "ranker", "features", "n_features", "n_examples",
         "threshold", "quality", "n_edges", "n_isolated", "n_constant", "warnings",
-        "parameters", "seconds",
+        "parameters", "seconds", "standardised",
     }  # fmt: skip
     assert (summary["format"], summary["version"]) == ("franet-ranking", 1)
     assert [row["index"] for row in summary["features"]] == order[:4].tolist()
@@ -82,7 +84,7 @@ def test_json_is_the_only_thing_on_stdout(data, tmp_path):
 @pytest.mark.parametrize("ending", ["csv", "tsv", "json", "parquet"])
 def test_output_holds_the_full_ranking(data, tmp_path, ending):
     output = tmp_path / f"ranking.{ending}"
-    result = run("rank", data, "--top", 3, "--output", output)
+    result = rank(data, "--top", 3, "--output", output)
     assert result.exit_code == 0, result.output
     assert f"All 10 features: {output}" in result.stdout
     pd = pytest.importorskip("pandas")
@@ -113,8 +115,8 @@ def test_options_reach_the_estimator(data):
     result = run("rank", data, "--json", *options)
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["parameters"] == {
-        "n_features_to_select": 2, "similarity": "minkowski", "p": 3.0,
-        "thresholds": "linear", "n_thresholds": 20, "min_mean_degree": 0.5,
+        "n_features_to_select": 2, "redundancy": None, "similarity": "minkowski",
+        "p": 3.0, "thresholds": "linear", "n_thresholds": 20, "min_mean_degree": 0.5,
         "damping": 0.7, "weighted": False, "centrality": "degree",
         "quality": "gini", "variant": "reference", "missing": "error",
         "tie_break": "denser", "random_state": 5, "n_jobs": 1, "max_memory": None,
@@ -125,10 +127,11 @@ def test_choices_are_those_of_the_estimator():
     from franet.centrality import CENTRALITIES
     from franet.cli import _options
     from franet.quality import QUALITIES
-    from franet.similarity import SIMILARITIES
+    from franet.similarity import CORRELATIONS, SIMILARITIES
     from franet.thresholds import PROGRESSIONS
 
     assert set(_options.SIMILARITIES) == set(SIMILARITIES)
+    assert set(_options.CORRELATIONS) == set(CORRELATIONS)
     assert set(_options.THRESHOLDS) == set(PROGRESSIONS)
     assert set(_options.CENTRALITIES) == {"pagerank", *CENTRALITIES}
     assert set(_options.QUALITIES) == {"random", *QUALITIES}
@@ -143,7 +146,7 @@ def test_choices_are_those_of_the_estimator():
     ],
 )
 def test_similarity_on_screen(data, options, mark):
-    result = run("rank", data, *options)
+    result = rank(data, *options)
     assert f" ({mark}" in result.stdout
 
 
@@ -154,10 +157,10 @@ def test_unweighted_edges_have_no_number(data):
 
 
 def test_default_top_fits_small_and_large_tables(data, tmp_path):
-    assert len(json.loads(run("rank", data, "--json").stdout)["features"]) == 10
+    assert len(json.loads(rank(data, "--json").stdout)["features"]) == 10
     wide = tmp_path / "wide.npy"
     np.save(wide, np.random.default_rng(1).normal(size=(20, 30)))
-    rows = json.loads(run("rank", wide, "--json", "--quiet").stdout)["features"]
+    rows = json.loads(rank(wide, "--json", "--quiet").stdout)["features"]
     assert len(rows) == 16
     assert all(row["name"] == f"x{row['index']}" for row in rows)
 
@@ -211,9 +214,9 @@ def test_precomputed_similarities(tmp_path):
 
 def test_constant_features_are_counted(tmp_path):
     path = save(tmp_path / "d.csv", np.column_stack([X[:, :9], np.ones(60)]))
-    result = run("rank", path)
+    result = rank(path)
     assert "(1 features constant, ranked last)" in result.stdout
-    assert json.loads(run("rank", path, "--json").stdout)["n_constant"] == 1
+    assert json.loads(rank(path, "--json").stdout)["n_constant"] == 1
 
 
 def test_warnings_of_the_estimator_are_shown(tmp_path):
@@ -221,7 +224,7 @@ def test_warnings_of_the_estimator_are_shown(tmp_path):
     noise = np.random.default_rng(2).normal(size=(500, 100))
     noise[:, :20] = noise[:, :1] + 1e-3 * noise[:, :20]
     np.save(path, noise)
-    args = ["rank", path]
+    args = ["rank", path, "--redundancy", "none"]
     with pytest.warns(DegenerateRankingWarning, match="80 of 100 features"):
         FRANe().fit(noise)
     result = run(*args)
@@ -252,7 +255,7 @@ def test_truncated_networks_are_told(data, monkeypatch):
             return super().fit(X, y)
 
     monkeypatch.setattr("franet._frane.FRANe", Small)
-    result = run("rank", data)
+    result = rank(data)
     assert "edges; only the strongest of each feature" in result.stderr
 
 
@@ -303,7 +306,9 @@ def test_demo(tmp_path, monkeypatch):
     result = run("demo")
     assert result.exit_code == 0, result.output
     assert "30 features × 569 examples" in result.stdout
-    assert "(r = 0.9" in result.stdout
+    assert "(redundancy=cover)" in result.stdout.splitlines()[1]
+    assert "mean concave points" in result.stdout
+    assert "of what can be kept" in result.stdout
     lines = [line.strip() for line in result.stdout.splitlines()]
     assert lines[-3].startswith("franet rank ")
     assert lines[-1] == "Open in a browser: franet-demo-report.html"
@@ -320,14 +325,14 @@ def test_demo_without_the_libraries_of_the_report(tmp_path, monkeypatch):
 
 
 def test_dry_run_tells_and_does_nothing(data, tmp_path):
-    result = run("rank", data, "--dry-run", "--output", tmp_path / "ranking.csv")
+    result = rank(data, "--dry-run", "--output", tmp_path / "ranking.csv")
     assert result.exit_code == 0
     assert "features  10 (45 pairs)" in result.stdout
     assert "tiles     1 of 256 × 256 features" in result.stdout
     assert "memory" in result.stdout
     assert "time      about a second" in result.stdout
     assert not (tmp_path / "ranking.csv").exists()
-    plan = json.loads(run("rank", data, "--dry-run", "--json").stdout)
+    plan = json.loads(rank(data, "--dry-run", "--json").stdout)
     assert plan["n_pairs"] == 45
     assert plan["seconds"] > 0
 

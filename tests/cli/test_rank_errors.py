@@ -126,7 +126,7 @@ def test_force(data, tmp_path):
     output = tmp_path / "r.csv"
     output.write_text("old")
     assert run("rank", data, "--output", output, "--force").exit_code == 0
-    assert output.read_text().startswith("rank,feature,index,score,selected\n")
+    assert output.read_text().startswith("rank,feature,index,score,selected,")
 
 
 def test_full_disk(data, tmp_path, monkeypatch):

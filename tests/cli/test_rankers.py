@@ -49,7 +49,7 @@ def test_json(data):
     ranker = ColumnSubset(5).fit(X)
     assert set(summary) == {
         "format", "version", "ranker", "features", "n_features", "n_examples",
-        "n_constant", "warnings", "parameters", "seconds",
+        "n_constant", "warnings", "parameters", "seconds", "standardised",
     }  # fmt: skip
     assert summary["ranker"] == "column-subset"
     assert summary["parameters"] == {"n_features_to_select": 5}
@@ -64,7 +64,8 @@ def test_json(data):
 def test_table_names_redundant_features(data):
     result = run(data, "--ranker", "column-subset")
     assert result.exit_code == 0, result.output
-    lines = result.stdout.splitlines()
+    first, _, *lines = result.stdout.splitlines()
+    assert first == "Ranked by column-subset."
     assert lines[0].split() == ["rank", "feature", "score", "redundant", "with"]
     rows = {line.split()[1]: line.rstrip() for line in lines[2:12]}
     assert len(rows) == 10
@@ -79,7 +80,6 @@ def test_table_names_redundant_features(data):
         k = max(r, key=lambda k: abs(r[k]))
         assert rows[f"g{j}"].endswith(f"g{k} (r = {r[k]:.2f})")
     assert any("r = -0.9" in row for row in rows.values())
-    assert "Ranked by column-subset." in result.stdout
     assert "threshold" not in result.stdout
 
 
@@ -120,12 +120,20 @@ def test_warnings_are_shown(tmp_path):
         ["--seed", "1"],
         ["--n-jobs", "1"],
         ["--dry-run"],
+        ["--redundancy", "cover"],
+        ["--include", "g1"],
+        ["--groups", "groups.csv"],
     ],
     ids=lambda option: option[0],
 )
 def test_options_of_other_rankers(data, option):
     line = fails(data, "--ranker", "variance", *option)
     assert f"{option[0]} does not belong to --ranker variance; leave it out" in line
+
+
+def test_auto_belongs_to_cover(data):
+    line = fails(data, "--ranker", "variance", "--top", "auto")
+    assert "--top auto does not belong to --ranker variance" in line
 
 
 @pytest.mark.parametrize("name", ["ndfs", "random", "column-subset"])
@@ -177,7 +185,7 @@ def test_the_report_tells_that_training_was_too_short(data, tmp_path, monkeypatc
 
 def test_unknown_ranker(data):
     line = fails(data, "--ranker", "pca")
-    assert all(f"'{name}'" in line for name in RANKERS)
+    assert all(f"'{name}'" in line for name in [*RANKERS, "cover"])
 
 
 def test_missing_values(tmp_path):

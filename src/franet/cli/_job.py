@@ -10,11 +10,15 @@ from contextlib import contextmanager
 from typing import Any
 
 from franet._progress import Listener, listening
+from franet.cli import _cover
+from franet.cli._constraints import in_names
+from franet.cli._draws import add_stability, draw
+from franet.cli._options import AUTO
 from franet.cli._report import Reporter
 from franet.cli._words import as_options, name_column
 from franet.exceptions import DataError, UsageError
 
-__all__ = ["plan_table", "rank_table"]
+__all__ = ["feature_labels", "plan_table", "rank_table"]
 
 _DEFAULT_TOP = 16
 
@@ -25,7 +29,8 @@ def rank_table(
     parameters: Mapping[str, Any],
     *,
     ranker: str = "frane",
-    top: int | None = None,
+    top: int | str | None = None,
+    n_boot: int | None = None,
     listener: Listener | None = None,
     report: Reporter | None = None,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -38,11 +43,14 @@ def rank_table(
     names : sequence of str or None
         The names of its features.
     parameters : mapping
-        The parameters of the estimator, without the number of features.
+        The parameters of the estimator, without the number of features; features by
+        position.
     ranker : str, default="frane"
         The name of the ranker.
-    top : int, optional
+    top : int or "auto", optional
         How many features to show and select; 16, or all if there are fewer.
+    n_boot : int, optional
+        How many samples of the examples are ranked, too, to tell how sure it is.
     listener : callable, optional
         Called as ``listener(stage, done, total)`` during the work.
     report : callable, optional
@@ -57,42 +65,36 @@ def rank_table(
     """
     import numpy as np
 
-    n = X.shape[1]
-    if top is not None and top > n:
-        raise UsageError(
-            f"--top {top}: the table has {n} features; ask for at most {n}"
-        )
-    top = min(_DEFAULT_TOP, n) if top is None else top
+    labels = feature_labels(X, names)
+    with _in_words_of_the_shell(names):
+        top = _number_of_features(top, X, labels, parameters)
     parameters = {"n_features_to_select": top, **parameters}
     start = time.perf_counter()
     fitted, messages = _fit(ranker, X, names, parameters, listener)
     seconds = time.perf_counter() - start
     order = np.argsort(fitted.ranking_, kind="stable")
-    labels = [f"x{j}" for j in range(n)] if names is None else list(names)
     if report is not None:
         report(fitted, X, labels, seconds, messages)
-    given = parameters.get("similarity") == "precomputed"
-    facts = _network_facts(fitted) if ranker == "frane" else _plain_facts(X)
     summary = {
         "format": "franet-ranking",
         "version": 1,
         "ranker": ranker,
-        "features": _features(fitted, X, order[:top], labels),
-        "n_features": n,
-        "n_examples": None if given else X.shape[0],
-        **facts,
+        **_findings(fitted, X, order, labels),
         "warnings": messages,
-        "parameters": parameters,
+        "parameters": in_names(parameters, labels),
         "seconds": round(seconds, 6),
     }
-    columns = {
-        "rank": np.arange(1, n + 1),
-        "feature": [labels[j] for j in order],
-        "index": order,
-        "score": fitted.scores_[order],
-        "selected": np.arange(n) < top,
-    }
+    columns = _columns(fitted, order, labels)
+    if n_boot is not None:
+        with _in_words_of_the_shell(names):
+            found = draw(fitted, X, n_boot, parameters, listener)
+        add_stability(found, order, summary, columns)
     return summary, columns
+
+
+def feature_labels(X: Any, names: Sequence[str] | None) -> list[str]:
+    """Return the names of the features, made up where there are none."""
+    return [f"x{j}" for j in range(X.shape[1])] if names is None else list(names)
 
 
 def plan_table(
@@ -101,8 +103,31 @@ def plan_table(
     """Return what ranking the columns of a table would take; see `FRANe.plan`."""
     from franet import FRANe
 
+    if _cover.is_cover(parameters):
+        return _cover.plan(X, parameters)
     with _in_words_of_the_shell(names):
         return FRANe(**parameters).plan(X)
+
+
+def _number_of_features(
+    top: int | str | None, X: Any, labels: list[str], parameters: Mapping[str, Any]
+) -> int | str:
+    """Return how many features are selected, checked."""
+    least, most = 0, X.shape[1]
+    why = f"the table has {most} features"
+    if _cover.is_cover(parameters):
+        least, most = _cover.can_be_picked(X, labels, parameters)
+        if most < X.shape[1]:
+            why = (
+                f"only {most} features can be picked: others are constant, excluded, "
+                "or in a group of another one"
+            )
+    if top is None:
+        # At least 1: that nothing can be picked is told by the ranker.
+        return max(1, least, min(_DEFAULT_TOP, most))
+    if isinstance(top, int) and 0 < most < top:
+        raise UsageError(f"--top {top}: {why}; ask for at most {most}")
+    return top
 
 
 @contextmanager
@@ -129,16 +154,54 @@ def _fit(
         with _in_words_of_the_shell(names):
             ranker = get(name)(**parameters).fit(X)
     messages = [
-        as_options(str(warning.message))
+        as_options(name_column(str(warning.message), names))
         for warning in caught
         if issubclass(warning.category, UserWarning | RuntimeWarning)
     ]
-    if name == "frane" and ranker.network_.truncated_:
+    if hasattr(ranker, "network_") and ranker.network_.truncated_:
         messages.append(
             f"The network has {ranker.network_.n_edges} edges; only the strongest of "
             "each feature are kept to find redundant features."
         )
     return ranker, list(dict.fromkeys(messages))
+
+
+def _findings(ranker: Any, X: Any, order: Any, labels: list[str]) -> dict[str, Any]:
+    """Return the features that are shown, and what is to know about the ranking."""
+    given = getattr(ranker, "similarity", None) == "precomputed"
+    shown = order[: ranker.n_features_]
+    if is_cover := hasattr(ranker, "suggestion_"):
+        # All that were picked are selected where no number is suggested.
+        if ranker.n_features_to_select == AUTO and not ranker.n_features_suggested_:
+            shown = shown[:_DEFAULT_TOP]
+        features, facts = _cover.rows(ranker, shown, labels), _cover.facts(ranker)
+    else:
+        features = _features(ranker, X, shown, labels)
+        has_network = hasattr(ranker, "network_")
+        facts = _network_facts(ranker) if has_network else _plain_facts(X)
+    return {
+        "features": features,
+        "n_features": len(labels),
+        "n_examples": None if given else X.shape[0],
+        **({"n_selected": int(ranker.n_features_)} if is_cover else {}),
+        **facts,
+    }
+
+
+def _columns(ranker: Any, order: Any, labels: list[str]) -> dict[str, Any]:
+    """Return the full ranking, best first, as columns."""
+    import numpy as np
+
+    columns = {
+        "rank": np.arange(1, len(order) + 1),
+        "feature": [labels[j] for j in order],
+        "index": order,
+        "score": ranker.scores_[order],
+        "selected": ranker.support_[order],
+    }
+    if hasattr(ranker, "suggestion_"):
+        columns |= _cover.columns(ranker, order, labels)
+    return columns
 
 
 def _features(

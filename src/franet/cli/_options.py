@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
 
 from franet.io._registry import FORMATS
-from franet.rankers import RANKERS
+from franet.rankers import NAMES
 
-__all__ = ["ranking_options", "reading_options", "take_reading"]
+__all__ = ["AUTO", "Top", "ranking_options", "reading_options", "take_reading"]
 
+AUTO = "auto"
+CORRELATIONS = ("correlation", "abs-correlation", "spearman")
 SIMILARITIES = (
-    "correlation",
-    "abs-correlation",
-    "spearman",
+    *CORRELATIONS,
+    "mixed",
     "euclidean",
     "sqeuclidean",
     "seuclidean",
@@ -37,6 +39,26 @@ CENTRALITIES = ("pagerank", "degree", "eigenvector", "closeness", "harmonic")
 QUALITIES = ("rqh", "gini", "cv", "entropy", "random")
 
 Decorator = Callable[[Any], Any]
+
+
+class Top(click.ParamType):
+    """A number of features, or ``auto``."""
+
+    name = "number|auto"
+
+    def convert(
+        self,
+        value: Any,
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> int | str:
+        """Return what is meant, or raise."""
+        if value == AUTO:
+            return AUTO
+        try:
+            return int(click.IntRange(min=1).convert(value, param, ctx))
+        except click.BadParameter:
+            self.fail(f"{value!r} is no number of features from 1 on, nor auto.")
 
 
 def _together(*options: Decorator) -> Decorator:
@@ -119,62 +141,111 @@ def take_reading(options: dict[str, Any]) -> dict[str, Any]:
     return reading
 
 
+_cover_options = _together(
+    click.option(
+        "--redundancy",
+        type=click.Choice(["cover", "none"]),
+        help="cover: each pick for what the earlier ones do not tell; none: the "
+        "paper's ranking.  [default: cover; none with an option marked 'paper']",
+    ),
+    click.option(
+        "--include",
+        metavar="FEATURES",
+        multiple=True,
+        help="cover: features that are picked first, by name or position; with commas "
+        "between them, or again and again.",
+    ),
+    click.option(
+        "--exclude",
+        metavar="FEATURES",
+        multiple=True,
+        help="cover: features that are never picked, likewise.",
+    ),
+    click.option(
+        "--cost",
+        metavar="FILE",
+        type=click.Path(path_type=Path),
+        help="cover: a csv or tsv file with lines 'feature,cost'; others cost 1.",
+    ),
+    click.option(
+        "--groups",
+        metavar="FILE",
+        type=click.Path(path_type=Path),
+        help="cover: a csv or tsv file with lines 'feature,group'; one of each "
+        "group is picked.",
+    ),
+)
+
+
 ranking_options = _together(
     click.option(
         "--ranker",
-        type=click.Choice(sorted(RANKERS)),
-        default="frane",
+        type=click.Choice(NAMES),
+        default="cover",
         show_default=True,
-        help="What ranks. Of the options below, others than frane know --seed and "
-        "--n-jobs at the most.",
+        help="What ranks: cover is FRANe with --redundancy cover, frane with none. Of "
+        "the options below, other rankers know --seed and --n-jobs at the most.",
     ),
-    _choice("--similarity", SIMILARITIES, "How alike two features are."),
+    _cover_options,
+    _choice(
+        "--similarity",
+        SIMILARITIES,
+        "How alike two features are; those that are no correlations: paper. mixed "
+        "ranks text and categories beside numbers.",
+    ),
     click.option(
         "--p",
         type=click.FloatRange(min=1),
         default=2.0,
         show_default=True,
-        help="The exponent of minkowski.",
+        help="paper: the exponent of minkowski.",
     ),
-    _choice("--thresholds", THRESHOLDS, "How the thresholds are spaced."),
+    _choice("--thresholds", THRESHOLDS, "paper: how the thresholds are spaced."),
     click.option(
         "--n-thresholds",
         type=click.IntRange(min=2),
         default=100,
         show_default=True,
-        help="How many thresholds are tried.",
+        help="paper: how many thresholds are tried.",
     ),
     click.option(
         "--min-mean-degree",
         type=click.FloatRange(min=0),
         default=1.0,
         show_default=True,
-        help="Networks with a smaller mean degree are no candidates.",
+        help="paper: networks with a smaller mean degree are no candidates.",
     ),
     click.option(
         "--damping",
         type=click.FloatRange(0, 1, min_open=True, max_open=True),
         default=0.85,
         show_default=True,
-        help="The damping factor of PageRank.",
+        help="paper: the damping factor of PageRank.",
     ),
-    click.option("--unweighted", is_flag=True, help="All edges weigh the same."),
-    _choice("--centrality", CENTRALITIES, "What scores the nodes of a network."),
-    _choice("--quality", QUALITIES, "What chooses among the networks."),
+    click.option("--unweighted", is_flag=True, help="paper: all edges weigh the same."),
+    _choice("--centrality", CENTRALITIES, "paper: what scores the nodes of a network."),
+    _choice("--quality", QUALITIES, "paper: what chooses among the networks."),
     _choice(
-        "--variant", ("paper", "reference"), "The paper's definition or its code's."
+        "--variant", ("paper", "reference"), "paper: its definition or its code's."
     ),
-    _choice("--missing", ("error", "pairwise"), "What NaN means: an error, or a gap."),
-    _choice("--tie-break", ("column", "denser"), "How equal scores are ordered."),
+    _choice(
+        "--missing",
+        ("error", "pairwise"),
+        "What NaN means: an error, or a gap (paper).",
+    ),
+    _choice(
+        "--tie-break", ("column", "denser"), "paper: how equal scores are ordered."
+    ),
     click.option(
         "--seed",
         type=click.IntRange(0, 2**32 - 1),
-        help="The seed of --quality random, and of rankers that need one.",
+        help="The seed of --stability, --quality random, and rankers that need one.",
     ),
     click.option(
         "--max-memory",
         metavar="SIZE",
-        help="Memory for the work, such as '2 GB'.  [default: half of what is free]",
+        help="paper: memory for the work, such as '2 GB'.  [default: half of what is "
+        "free]",
     ),
     click.option(
         "--n-jobs",

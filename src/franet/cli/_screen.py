@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from pathlib import Path
@@ -20,6 +21,10 @@ __all__ = ["ProgressBar", "save_picture", "show", "show_plan", "warn"]
 
 _PATIENCE = 1.0  # seconds without a sign of life
 _NARROW = 80
+# Columns that hold more than a number.
+_WORDS = ("stands for", "redundant with")
+# Options that name the paper's ranking itself.
+_PLAIN = ("", "--redundancy none", "--ranker frane")
 
 
 class ProgressBar:
@@ -87,8 +92,16 @@ def warn(messages: list[str]) -> None:
         click.echo(f"warning: {one_line(message)}", err=True)
 
 
-def show(summary: dict[str, Any]) -> None:
-    """Write the best features as a table, and what is to know about the ranking."""
+def show(summary: dict[str, Any], option: str = "") -> None:
+    """Write the best features as a table, and what is to know about the ranking.
+
+    Parameters
+    ----------
+    summary : dict
+        What `rank_table` returned.
+    option : str, default=""
+        The option that asked for this ranker.
+    """
     from rich.console import Console
 
     if hasattr(sys.stdout, "reconfigure"):
@@ -99,17 +112,57 @@ def show(summary: dict[str, Any]) -> None:
         unbounded = console.options.update(width=1_000_000)
         needed = console.measure(table, options=unbounded).maximum
         console.width = max(_NARROW, needed)
+    console.print(_method(summary, option), style="dim", soft_wrap=True)
+    console.print()
     console.print(table)
     console.print()
     for line in _lines(summary):
         console.print(line, style="dim", soft_wrap=True)
 
 
-def show_plan(plan: dict[str, Any]) -> None:
+def _method(summary: dict[str, Any], option: str) -> str:
+    """Return which ranker it was, and how to get the other form of FRANe."""
+    ranker = summary["ranker"]
+    if ranker == "cover":
+        return (
+            "FRANe, each pick for what the earlier ones do not tell "
+            "(redundancy=cover). The paper's ranking: franet rank --redundancy none"
+        )
+    if ranker == "frane":
+        reason = f", because of {option}" if option not in _PLAIN else ""
+        paper = f"FRANe as in the paper (redundancy=none{reason})."
+        if summary["parameters"].get("similarity") == "mixed":
+            return paper
+        return (
+            f"{paper} Picks that do not repeat each other: "
+            "franet rank --redundancy cover"
+        )
+    return f"Ranked by {ranker}."
+
+
+def show_plan(plan: dict[str, Any], as_json: bool = False) -> None:
     """Write what the work will take."""
+    if as_json:
+        click.echo(json.dumps(plan, indent=1))
+        return
+    for line in _cover_plan(plan) if "redundancy" in plan else _paper_plan(plan):
+        click.echo(line)
+
+
+def _cover_plan(plan: dict[str, Any]) -> list[str]:
+    return [
+        f"features  {plan['n_features']:,} × {plan['n_examples']:,} examples, "
+        f"on {plan['n_threads']} threads",
+        f"memory    about {_size(plan['memory'])} besides the table",
+        "time      not known before; franet rank --redundancy none --dry-run tells "
+        "that of the paper's ranking",
+    ]
+
+
+def _paper_plan(plan: dict[str, Any]) -> list[str]:
     side = plan["block"]
     expected, dense = plan["seconds"], plan["seconds_dense"]
-    lines = [
+    return [
         f"features  {plan['n_features']:,} ({plan['n_pairs']:,} pairs)",
         f"tiles     {plan['n_tiles']:,} of {side} × {side} features, "
         f"on {plan['n_threads']} threads",
@@ -123,8 +176,6 @@ def show_plan(plan: dict[str, Any]) -> None:
             else ""
         ),
     ]
-    for line in lines:
-        click.echo(line)
 
 
 def _size(n_bytes: float) -> str:
@@ -147,16 +198,50 @@ def _table(summary: dict[str, Any]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("rank", justify="right")
     table.add_column("feature", overflow="fold", style="bold")
-    table.add_column("score", justify="right")
-    table.add_column("redundant with", overflow="fold")
-    for row in summary["features"]:
-        table.add_row(
-            str(row["rank"]),
-            Text(clean(row["name"])),
-            f"{row['score']:.4g}",
-            Text(_partner(row, summary)),
+    cells = _picks if summary["ranker"] == "cover" else _scores
+    rows = [
+        {**cells(row, summary), **_sure(row, summary)} for row in summary["features"]
+    ]
+    for name in rows[0]:
+        words = name in _WORDS
+        table.add_column(
+            name,
+            justify="left" if words else "right",
+            overflow="fold" if words else "ellipsis",
         )
+    for row, shown in zip(summary["features"], rows, strict=True):
+        texts = [Text(text) for text in shown.values()]
+        table.add_row(str(row["rank"]), Text(clean(row["name"])), *texts)
     return table
+
+
+def _picks(row: dict[str, Any], summary: dict[str, Any]) -> dict[str, str]:
+    """Return the cells of a pick, by column."""
+    count, r = row["stands_for"], row["mean_abs_r"]
+    return {
+        "gain": f"{row['gain']:.3f}",
+        "coverage": f"{row['coverage']:.3f}",
+        "stands for": f"{count:,} (mean |r| {r:.2f})" if count else "—",
+    }
+
+
+def _scores(row: dict[str, Any], summary: dict[str, Any]) -> dict[str, str]:
+    """Return the cells of a feature that was scored, by column."""
+    return {
+        "score": f"{row['score']:.4g}",
+        "redundant with": _partner(row, summary),
+    }
+
+
+def _sure(row: dict[str, Any], summary: dict[str, Any]) -> dict[str, str]:
+    """Return how sure a rank is, by column; nothing if that was not asked for."""
+    if "stability" not in summary:
+        return {}
+    level = f"{100 * summary['stability']['level']:.4g} % of ranks"
+    return {
+        level: f"{row['rank_low']:,}–{row['rank_high']:,}",
+        "selected": f"{100 * row['selected_share']:.0f} %",
+    }
 
 
 def _partner(row: dict[str, Any], summary: dict[str, Any]) -> str:
@@ -186,18 +271,42 @@ def _lines(summary: dict[str, Any]) -> list[str]:
     if summary["n_examples"] is not None:
         size += f" × {summary['n_examples']:,} examples"
     if summary["n_constant"]:
-        size += f" ({summary['n_constant']:,} features constant, ranked last)"
+        mixed = summary["parameters"].get("similarity") == "mixed"
+        word = "constant or like identifiers" if mixed else "constant"
+        size += f" ({summary['n_constant']:,} features {word}, ranked last)"
     size += f", {summary['seconds']:.2f} s"
-    if summary["ranker"] != "frane":
-        return [size, f"Ranked by {summary['ranker']}."]
+    lines = [size]
+    if summary["ranker"] == "cover":
+        lines.append(summary["suggestion"]["sentence"])
+    elif summary["ranker"] == "frane":
+        lines.append(_winner(summary))
+    if "stability" in summary:
+        lines.append(_agreement(summary["stability"]))
+    return lines
+
+
+def _winner(summary: dict[str, Any]) -> str:
+    """Return which threshold won."""
     if summary["threshold"] is None:
-        return [size, "No threshold won: all features score the same."]
+        return "No threshold won: all features score the same."
     quality = summary["parameters"].get("quality", "rqh")
     quality = quality.upper() if quality in ("rqh", "cv") else quality
     won = f"Winning threshold {summary['threshold']:.4g}"
     if summary["quality"] is not None:
         won += f" ({quality} {summary['quality']:.4g})"
-    won += (
-        f": {summary['n_edges']:,} edges, {summary['n_isolated']:,} isolated features"
+    return (
+        f"{won}: {summary['n_edges']:,} edges, "
+        f"{summary['n_isolated']:,} isolated features"
     )
-    return [size, won]
+
+
+def _agreement(stability: dict[str, Any]) -> str:
+    """Return how well rankings of samples of the examples agree."""
+    line = (
+        f"{stability['n_boot']:,} samples of the examples: their first "
+        f"{stability['top']:,} features agree by {stability['kuncheva']:.2f} "
+        "(Kuncheva; 0 is chance, 1 the same)."
+    )
+    if stability["n_degenerate"]:
+        line += f" {stability['n_degenerate']:,} rankings were degenerate."
+    return line

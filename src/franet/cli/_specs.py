@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from franet.exceptions import UsageError
-from franet.rankers import RANKERS
+from franet.rankers import NAMES
 
 __all__ = ["ALL", "parse_counts", "parse_folds", "parse_measures", "parse_rankers"]
 
@@ -30,18 +30,20 @@ def parse_rankers(text: str) -> dict[str, Any]:
 
     Examples
     --------
+    >>> parse_rankers("cover")
+    {'cover': FRANe(redundancy='cover')}
     >>> parse_rankers("frane:variant=reference:n_thresholds=50,random")
     {'frane:variant=reference:n_thresholds=50': FRANe(n_thresholds=50,
     variant='reference'), 'random': RandomRanking()}
     """
-    specs = sorted(RANKERS) if text.strip() == ALL else _split(text, ",")
+    specs = NAMES if text.strip() == ALL else _split(text, ",")
     rankers: dict[str, Any] = {}
     for spec in specs:
         if spec in rankers:
             raise UsageError(f"--rankers names {spec!r} twice; leave one out")
         rankers[spec] = _ranker(spec)
     if not rankers:
-        raise UsageError(f"--rankers names none; choose from: {', '.join(RANKERS)}")
+        raise UsageError(f"--rankers names none; choose from: {', '.join(NAMES)}")
     return rankers
 
 
@@ -73,8 +75,8 @@ def _ranker(spec: str) -> Any:
     from franet.rankers import get
 
     name, *settings = _split(spec, ":")
-    kind = get(name)
-    known = sorted(kind._get_param_names())
+    ranker = get(name)()
+    known = sorted(ranker.get_params(deep=False))
     parameters = {}
     for setting in settings:
         parameter, equals, value = (part.strip() for part in setting.partition("="))
@@ -86,7 +88,7 @@ def _ranker(spec: str) -> Any:
                 f"{', '.join(known)}"
             )
         parameters[parameter] = _value(value)
-    ranker = kind(**parameters)
+    ranker.set_params(**parameters)
     try:
         ranker._validate_params()
     except ValueError as err:

@@ -8,10 +8,13 @@ from collections.abc import Sequence
 __all__ = ["as_options", "clean", "left_out", "name_column", "one_line"]
 
 _PARAMETER = re.compile(
-    r"\b(centrality|missing|quality|similarity|thresholds|tie_break|variant)="
+    r"\b(centrality|missing|quality|redundancy|similarity|thresholds|tie_break|variant)="
     r"'([a-z-]+)'"
 )
-_COLUMN = re.compile(r"^Column (\d+)\b")
+_COUNT = re.compile(r"\bn_features_to_select=(\w+)")
+_FEATURES = re.compile(r"(^|\bin |, but )(include|exclude|cost|groups)\b")
+_SCALE = "Scale the columns first, as sklearn.preprocessing.StandardScaler does,"
+_COLUMN = re.compile(r"(^|, )Column (\d+)\b")
 
 
 def clean(text: str) -> str:
@@ -46,21 +49,27 @@ def as_options(message: str) -> str:
     def option(match: re.Match[str]) -> str:
         return f"--{match[1].replace('_', '-')} {match[2]}"
 
-    return _PARAMETER.sub(option, message)
+    message = message.replace(_SCALE, "Use --standardise")
+    message = _COUNT.sub(r"--top \1", _PARAMETER.sub(option, message))
+    return _FEATURES.sub(r"\1--\2", message)
 
 
 def name_column(message: str, names: Sequence[str] | None) -> str:
-    """Add the name of the column that a message starts with.
+    """Add the names of the columns that a message starts with.
 
     Examples
     --------
     >>> name_column("Column 1 holds NaN", ["a", "b"])
     "Column 'b' (1) holds NaN"
     """
-    match = _COLUMN.match(message)
-    if match is None or names is None or int(match[1]) >= len(names):
-        return message
-    return f"Column {names[int(match[1])]!r} ({match[1]}){message[match.end() :]}"
+
+    def named(match: re.Match[str]) -> str:
+        j = int(match[2])
+        if names is None or j >= len(names):
+            return match[0]
+        return f"{match[1]}Column {names[j]!r} ({j})"
+
+    return _COLUMN.sub(named, message)
 
 
 def left_out(names: list[str]) -> str:

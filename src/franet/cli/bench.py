@@ -63,8 +63,8 @@ def bench(ctx: click.Context) -> None:
     default="all",
     show_default=True,
     metavar="SPECS",
-    help="Rankers with commas between them, or all. With parameters: "
-    "frane:variant=reference:n_thresholds=50",
+    help="Rankers with commas between them, or all; cover is FRANe with "
+    "redundancy=cover. With parameters: frane:variant=reference:n_thresholds=50",
 )
 @click.option(
     "--out",

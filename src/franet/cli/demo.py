@@ -23,18 +23,26 @@ def demo() -> None:
     from sklearn.datasets import load_breast_cancer
 
     from franet.cli._job import rank_table
+    from franet.cli._scale import standardised
     from franet.cli._screen import ProgressBar, show, warn
 
     data = load_breast_cancer()
     names = [str(name) for name in data.feature_names]
     click.echo(
-        "Measurements of cell nuclei in 569 tumours; the diagnoses are not used."
+        "Measurements of cell nuclei in 569 tumours, scaled to unit variance because "
+        "their units differ; the diagnoses are not used."
     )
     with ProgressBar() as bar:
         why_not = _why_no_report()
         report = reporter(None if why_not else _REPORT, True, "Tumours")
         summary, _ = rank_table(
-            data.data, names, {}, top=10, listener=bar, report=report
+            standardised(data.data),
+            names,
+            {"redundancy": "cover"},
+            ranker="cover",
+            top=10,
+            listener=bar,
+            report=report,
         )
     warn(summary["warnings"])
     show(summary)

@@ -23,10 +23,11 @@ _PICTURES = (".svg", ".png", ".pdf")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
     "--rankers",
-    default="frane",
+    default="cover,frane",
     show_default=True,
     metavar="NAMES",
-    help="Names with commas between them, or all; name:param=value sets a parameter.",
+    help="Names with commas between them, or all; name:param=value sets a parameter. "
+    "cover is FRANe with redundancy=cover, frane the paper's ranking.",
 )
 @click.option(
     "--at",

@@ -9,8 +9,9 @@ from typing import Any
 
 import click
 
-from franet.cli._options import ranking_options, reading_options, take_reading
-from franet.cli._rankers import check_ranker, parameters_of
+from franet.cli._constraints import find_features, read_files
+from franet.cli._options import Top, ranking_options, reading_options, take_reading
+from franet.cli._rankers import choose_ranker, parameters_of
 from franet.cli._report import check_report_file, reporter
 from franet.exceptions import UsageError
 
@@ -21,8 +22,21 @@ __all__ = ["rank"]
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
     "--top",
-    type=click.IntRange(min=1),
-    help="How many features to show and select.  [default: 16]",
+    type=Top(),
+    help="How many features to show and select; auto: as many as are enough.  "
+    "[default: 16]",
+)
+@click.option(
+    "--stability",
+    "n_boot",
+    metavar="N",
+    type=click.IntRange(min=2),
+    help="Rank N samples of the examples, too, and tell how sure the ranks are.",
+)
+@click.option(
+    "--standardise",
+    is_flag=True,
+    help="Scale columns to unit variance first, where their units are arbitrary.",
 )
 @click.option(
     "--output",
@@ -49,14 +63,15 @@ def rank(
     ctx: click.Context,
     /,
     file: Path,
-    top: int | None,
+    top: int | str | None,
+    n_boot: int | None,
+    standardise: bool,
     output: Path | None,
     report: Path | None,
     force: bool,
     as_json: bool,
     dry_run: bool,
     quiet: bool,
-    ranker: str,
     **options: Any,
 ) -> None:
     """Rank the features of FILE, best first, without any labels.
@@ -64,39 +79,47 @@ def rank(
     FILE is a table with examples in rows and features in columns: csv, tsv, txt,
     mtx, libsvm or arff (also gzipped), parquet, feather, npy, npz, mat or h5ad.
     """
-    check_ranker(ranker, ctx)
+    ranker, option = choose_ranker(ctx)
+    _check_examples(options, "--stability draws", n_boot is not None)
+    _check_examples(options, "--standardise scales", standardise)
+    text = options["similarity"] == "mixed"
+    if text:
+        _check_text(options, standardise)
     if output is not None:
         _check_output(file, output, force)
     if report is not None:
         check_report_file(report, force, (file, output))
     reading = take_reading(options)
     parameters = parameters_of(ranker, options)
+    files = read_files(options)
 
-    from franet.cli._job import plan_table, rank_table
+    from franet.cli._job import feature_labels, plan_table, rank_table
+    from franet.cli._scale import standardised
     from franet.cli._screen import ProgressBar, show, show_plan, warn
-    from franet.cli._words import clean, left_out
+    from franet.cli._words import left_out
     from franet.io import read_table, write_table
 
-    table = read_table(file, **reading)
+    table = read_table(file, text=text, **reading)
+    labels = feature_labels(table.X, table.names)
+    parameters |= find_features(options, files, labels)
     if dry_run:
-        plan = plan_table(table.X, table.names, parameters)
-        if as_json:
-            click.echo(json.dumps(plan, indent=1))
-        else:
-            show_plan(plan)
+        show_plan(plan_table(table.X, table.names, parameters), as_json)
         return
+    X = standardised(table.X) if standardise else table.X
     notes = [left_out(table.dropped)] if table.dropped else []
     with ProgressBar(hidden=quiet) as bar:
         summary, columns = rank_table(
-            table.X,
+            X,
             table.names,
             parameters,
             ranker=ranker,
             top=top,
+            n_boot=n_boot,
             listener=bar,
             report=reporter(report, force, file.name, notes),
         )
     summary["warnings"][:0] = notes
+    summary["standardised"] = standardise
     if output is not None:
         write_table(columns, output, force=force)
     if not quiet:
@@ -104,14 +127,47 @@ def rank(
     if as_json:
         click.echo(json.dumps(summary, indent=1, allow_nan=False))
     elif not quiet:
-        show(summary)
-        if table.labels is not None and not reading["transpose"]:
-            label = clean(repr(table.labels))
-            click.echo(f"Row labels: {label} (--no-index if it is a feature)")
-        if output is not None:
-            click.echo(f"All {len(columns['rank']):,} features: {output}")
-        if report is not None:
-            click.echo(f"Report: {report}")
+        show(summary, option)
+        guessed = None if reading["transpose"] else table.labels
+        _tell_more(guessed, len(labels), output, report)
+
+
+def _tell_more(
+    guessed: str | None, n_features: int, output: Path | None, report: Path | None
+) -> None:
+    """Write which column was taken for row labels, and where the files are."""
+    from franet.cli._words import clean
+
+    if guessed is not None:
+        label = clean(repr(guessed))
+        click.echo(f"Row labels: {label} (--no-index if it is a feature)")
+    if output is not None:
+        click.echo(f"All {n_features:,} features: {output}")
+    if report is not None:
+        click.echo(f"Report: {report}")
+
+
+def _check_examples(options: dict[str, Any], what: str, wanted: bool) -> None:
+    """Raise before any work where examples are needed and there are none."""
+    if wanted and options["similarity"] == "precomputed":
+        raise UsageError(
+            f"{what} examples, of which --similarity precomputed has none; leave one "
+            "of them out"
+        )
+
+
+def _check_text(options: dict[str, Any], standardise: bool) -> None:
+    """Raise before any work where an option has no meaning for text."""
+    given = {
+        "--transpose": options["transpose"],
+        "--standardise": standardise,
+        "--drop-non-numeric": options["drop_non_numeric"],
+    }
+    for option in (option for option, is_given in given.items() if is_given):
+        raise UsageError(
+            f"{option} is for tables of numbers, --similarity mixed for those with "
+            "text; leave one of them out"
+        )
 
 
 def _check_output(file: Path, output: Path, force: bool) -> None:

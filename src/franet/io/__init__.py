@@ -33,6 +33,7 @@ def read_table(
     header: Auto = "auto",
     index: Auto = "auto",
     drop_non_numeric: bool = False,
+    text: bool = False,
     variable: str | None = None,
     feature_names: str | os.PathLike[str] | Sequence[str] | None = None,
     dtype: DTypeLike | None = None,
@@ -58,6 +59,9 @@ def read_table(
         holds distinct words and all other columns hold numbers.
     drop_non_numeric : bool, default=False
         Leave out columns that are not numeric; by default they are an error.
+    text : bool, default=False
+        Keep columns of text and categories, for ``similarity="mixed"``; in csv, tsv,
+        txt, parquet and feather files.
     variable : str, optional
         Which array of a npz or mat file, or which layer of a h5ad file.
     feature_names : path-like or sequence of str, optional
@@ -91,8 +95,10 @@ def read_table(
     path = Path(path)
     check_readable(path)
     name = find_format(path, format)
-    options = Options(name, transpose, header, index, drop_non_numeric, variable)
+    options = Options(name, transpose, header, index, drop_non_numeric, text, variable)
     _check_options(options)
+    if text:
+        _check_text(options, dtype)
     names = _given_names(feature_names)
     module = import_module(f"franet.io.{FORMATS[name].module}")
     raw = module.read(path, options)
@@ -117,6 +123,30 @@ def _check_options(options: Options) -> None:
             raise UsageError(
                 f"--{option} ({option}=) means nothing for {options.format} files, "
                 f"only for {', '.join(takers)}; leave it out"
+            )
+
+
+def _check_text(options: Options, dtype: Any) -> None:
+    """Raise where text could not be kept."""
+    if "text" not in FORMATS[options.format].takes:
+        takers = [name for name, kind in FORMATS.items() if "text" in kind.takes]
+        raise UsageError(
+            f"--similarity mixed (text=True) reads {', '.join(takers)} files, not "
+            f"{options.format}; for numbers alone use --similarity abs-correlation, "
+            "which is the same"
+        )
+    given = {
+        "--transpose (transpose=True) would make rows of columns of text": (
+            options.transpose
+        ),
+        "--drop-non-numeric (drop_non_numeric=True) would leave text out": options.drop,
+        "dtype is for numbers alone": dtype is not None,
+    }
+    for what, is_given in given.items():
+        if is_given:
+            raise UsageError(
+                f"{what}, which --similarity mixed (text=True) keeps; leave one of "
+                "them out"
             )
 
 

@@ -28,13 +28,15 @@ def read(path: Path, options: Options) -> Raw:
     data = [name for name in names if name not in set(labels)]
     good = [name for name in data if _is_number(pl, frame.schema[name])]
     bad = [name for name in data if name not in set(good)]
+    guessed = names[0] if options.index == "auto" and labels == names[:1] else None
+    if bad and options.text:
+        return Raw(frame.select(data), data, rows, labels=guessed)
     if bad and not options.drop:
-        raise non_numeric(path, bad)
+        raise non_numeric(path, bad, text=True)
     if not good:
         raise DataError(f"{path}: no numeric column is left")
     with reading(path, options.format):
         X = _matrix(pl, frame.select(good))
-    guessed = names[0] if options.index == "auto" and labels == names[:1] else None
     return Raw(X, good, rows, bad, guessed)
 
 

@@ -21,7 +21,7 @@ class Format:
     endings : tuple of str
         The file endings that stand for it.
     takes : frozenset of str
-        Which of `header`, `index` and `variable` mean something for it.
+        Which of `header`, `index`, `text` and `variable` mean something for it.
     gzip : bool
         Whether a gzipped file is read too.
     """
@@ -32,15 +32,16 @@ class Format:
     gzip: bool = False
 
 
-_TEXT = frozenset({"header", "index"})
+_TEXT = frozenset({"header", "index", "text"})
+_FRAME = frozenset({"index", "text"})
 _NAMED = frozenset({"variable"})
 
 FORMATS: dict[str, Format] = {
     "csv": Format("_text", (".csv",), _TEXT, gzip=True),
     "tsv": Format("_text", (".tsv", ".tab"), _TEXT, gzip=True),
     "txt": Format("_text", (".txt", ".dat"), _TEXT, gzip=True),
-    "parquet": Format("_frames", (".parquet", ".pq"), frozenset({"index"})),
-    "feather": Format("_frames", (".feather", ".arrow", ".ipc"), frozenset({"index"})),
+    "parquet": Format("_frames", (".parquet", ".pq"), _FRAME),
+    "feather": Format("_frames", (".feather", ".arrow", ".ipc"), _FRAME),
     "npy": Format("_numpy", (".npy",)),
     "npz": Format("_numpy", (".npz",), _NAMED),
     "mat": Format("_matlab", (".mat",), _NAMED),

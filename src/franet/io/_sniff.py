@@ -82,7 +82,7 @@ def sniff(path: Path, options: Options) -> Layout:
     """Find delimiter, header, labels and decimal mark from the first lines."""
     with reading(path, "text"):
         lines = _first_lines(path)
-        delimiter = _delimiter(lines, _DELIMITERS[options.format])
+        delimiter = _delimiter(lines, _DELIMITERS[options.format], options.text)
         rows = _rows(lines, delimiter)
     if not rows:
         raise DataError(f"{path}: holds no rows, only blank lines; write it again")
@@ -147,13 +147,17 @@ def _rows(lines: list[str], delimiter: str | None) -> Rows:
     return rows
 
 
-def _delimiter(lines: list[str], candidates: tuple[str | None, ...]) -> str | None:
+def _delimiter(
+    lines: list[str], candidates: tuple[str | None, ...], text: bool
+) -> str | None:
     """Return the delimiter that splits all lines alike, and into numbers."""
     best: str | None = candidates[0]
     top = (-1.0, 0.0, 0)
     for candidate in candidates:
         if candidate is not None and not any(candidate in line for line in lines):
             continue
+        if candidate is None and text and top[0] == 1.0:
+            break  # blanks are part of the text, as in "room 12"
         try:
             rows = _rows(lines, candidate)
         except csv.Error:

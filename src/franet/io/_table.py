@@ -22,7 +22,8 @@ class Table:
     Attributes
     ----------
     X : ndarray or sparse array of shape (n_examples, n_features)
-        The numbers; CSR or CSC where the file is sparse.
+        The numbers; CSR or CSC where the file is sparse. A `CodedTable` where text
+        was wanted and is there.
     names : list of str or None
         The names of the features, where the file has any.
     dropped : list of str
@@ -49,6 +50,7 @@ class Options:
     header: bool | Literal["auto"] = "auto"
     index: bool | Literal["auto"] = "auto"
     drop: bool = False
+    text: bool = False
     variable: str | None = None
 
 
@@ -76,12 +78,16 @@ def few(items: Iterable[str]) -> str:
     return ", ".join(quoted[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
-def non_numeric(path: Path, names: Sequence[str]) -> DataError:
-    """Say which columns are not numbers, and what can be done."""
+def non_numeric(path: Path, names: Sequence[str], text: bool = False) -> DataError:
+    """Say which columns are not numbers, and what can be done.
+
+    `text` says whether the reader of the file could keep text.
+    """
+    keep = ", to rank text franet rank --similarity mixed (text=True)" if text else ""
     count = "1 column is" if len(names) == 1 else f"{len(names)} columns are"
     return DataError(
         f"{path}: {count} not numeric: {few(names)}; to leave such columns out "
-        "use --drop-non-numeric (drop_non_numeric=True)"
+        f"use --drop-non-numeric (drop_non_numeric=True){keep}"
     )
 
 
@@ -102,7 +108,7 @@ def from_structured(path: Path, records: Any, drop: bool) -> Raw:
 
 def finish(path: Path, raw: Raw, options: Options, names: Sequence[str] | None) -> Any:
     """Check what a reader found and turn it into (X, names)."""
-    X = _checked(path, raw.X)
+    X = _coded(path, raw.X) if hasattr(raw.X, "columns") else _checked(path, raw.X)
     found = raw.columns
     if options.transpose:
         X, found = X.T, raw.rows
@@ -114,6 +120,18 @@ def finish(path: Path, raw: Raw, options: Options, names: Sequence[str] | None) 
     filled = [name if name else f"x{j}" for j, name in enumerate(found)]
     _check_unique(path, filled)
     return X, filled
+
+
+def _coded(path: Path, frame: Any) -> Any:
+    """Return a data frame with text as a `CodedTable`, or say why it is none."""
+    from franet._coded import code_table
+
+    try:
+        coded = code_table(frame)
+    except (DataError, TypeError) as err:
+        raise DataError(f"{path}: {err}") from err
+    # A column without any value is neither text nor numbers.
+    return _checked(path, frame.to_numpy().astype(float)) if coded is None else coded
 
 
 def _checked(path: Path, X: Any) -> Any:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from franet.exceptions import DataError
 from franet.io._cells import to_number
 from franet.io._sniff import Layout, sniff, split
 from franet.io._source import open_text, reading, require
 from franet.io._table import Options, Raw, non_numeric
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 __all__ = ["read"]
 
@@ -25,7 +22,7 @@ def read(path: Path, options: Options) -> Raw:
         raw = _by_numpy(path, layout) if layout.plain else None
         if raw is None:
             labels, n_rows = _check_lines(path, layout)
-            raw = _by_pandas(path, layout, options.drop, labels)
+            raw = _by_pandas(path, layout, options, labels)
             if len(raw.X) != n_rows:
                 raise DataError(f"{path}: quotes do not match; check the quoted cells")
     return raw
@@ -96,8 +93,10 @@ def _check_lines(path: Path, layout: Layout) -> tuple[list[str], int]:
     return labels, n_rows
 
 
-def _by_pandas(path: Path, layout: Layout, drop: bool, labels: list[str]) -> Raw:
+def _by_pandas(path: Path, layout: Layout, options: Options, labels: list[str]) -> Raw:
     """Read a table with blanks, missing values, quotes or words in it."""
+    import numpy as np
+
     pd = require("pandas", "Reading text with blank or non-numeric cells", "pandas")
     with open_text(path) as file:
         frame = pd.read_csv(
@@ -117,23 +116,26 @@ def _by_pandas(path: Path, layout: Layout, drop: bool, labels: list[str]) -> Raw
         last -= 1
         names = names and names[: last - first]
     _check_header(path, layout, names, last - first)
-    kept, bad = _numeric(pd, frame.iloc[:, first:last], layout.decimal)
+    frame, bad = _numeric(pd, frame.iloc[:, first:last], layout.decimal)
     known: Sequence[str] = names or [f"column {j + 1}" for j in range(last)][first:]
+    rows = labels if layout.index else None
+    if bad and options.text:
+        for j in bad:
+            frame[j] = frame[j].str.strip()
+        return Raw(frame.set_axis(known, axis=1), names, rows, labels=layout.guessed)
     dropped = [known[j] for j in bad]
-    if dropped and not drop:
-        raise non_numeric(path, dropped)
+    if dropped and not options.drop:
+        raise non_numeric(path, dropped, text=True)
+    kept = frame.drop(columns=bad).to_numpy(dtype=np.float64)
     if not kept.shape[1]:
         raise DataError(f"{path}: no numeric column is left")
     gone = set(bad)
     columns = names and [name for j, name in enumerate(names) if j not in gone]
-    rows = labels if layout.index else None
     return Raw(kept, columns, rows, dropped, layout.guessed)
 
 
-def _numeric(pd: Any, frame: Any, decimal: str) -> tuple[NDArray[Any], list[int]]:
-    """Return the numeric columns as one array, and the places of the others."""
-    import numpy as np
-
+def _numeric(pd: Any, frame: Any, decimal: str) -> tuple[Any, list[int]]:
+    """Return columns as numbers where they can be, and the places of the others."""
     frame = frame.set_axis(range(frame.shape[1]), axis=1)
     words = [
         j
@@ -145,7 +147,7 @@ def _numeric(pd: Any, frame: Any, decimal: str) -> tuple[NDArray[Any], list[int]
     for j, values in rescued.items():
         if values is not None:
             frame[j] = values
-    return frame.drop(columns=bad).to_numpy(dtype=np.float64), bad
+    return frame, bad
 
 
 def _rescue(column: Any, decimal: str) -> list[float] | None:

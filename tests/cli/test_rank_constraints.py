@@ -1,0 +1,137 @@
+"""``franet rank``: which features may be picked, and at what cost."""
+
+import gzip
+
+import numpy as np
+import pytest
+
+from cli.commands import NAMES, X, fails, read, run, save
+
+
+def picks(data, *options):
+    return [row["name"] for row in read(data, *options)["features"]]
+
+
+def test_what_can_be_picked(tmp_path, data):
+    path = save(tmp_path / "d.csv", np.column_stack([X[:, :9], np.ones(60)]))
+    assert len(picks(path)) == 9
+    assert "(1 features constant, ranked last)" in run("rank", path).stdout
+    line = fails("rank", path, "--top", 10, code=2)
+    assert "--top 10: only 9 features can be picked: others are constant" in line
+    assert fails("rank", data, "--top", 11, code=2).endswith("ask for at most 10")
+    line = fails("rank", data, "--top", 1, "--include", "g1,g2", code=2)
+    assert "--top 1, but --include names 2 features" in line
+    everything = ",".join(NAMES)
+    assert len(picks(data, "--include", everything)) == 10
+    line = fails("rank", data, "--exclude", everything, code=2)
+    assert "--exclude leaves no feature" in line
+
+
+def test_include_and_exclude(data):
+    free = picks(data, "--top", 4)
+    assert picks(data, "--top", 4, "--include", "g5,g7")[:2] == ["g5", "g7"]
+    again = ["--include", "g5", "--include", "7", "--include", "g5"]
+    assert picks(data, "--top", 4, *again)[:2] == ["g5", "g7"]
+    without = picks(data, "--top", 4, "--exclude", free[0])
+    assert free[0] not in without
+    summary = read(data, "--include", "3", "--exclude", "g0, g1")
+    assert summary["parameters"]["include"] == ["g3"]
+    assert summary["parameters"]["exclude"] == ["g0", "g1"]
+    assert len(summary["features"]) == 8
+
+
+def test_names_with_commas_and_numbers(tmp_path):
+    names = ["a,b", "3", " c ", "a", "b", *NAMES[5:]]
+    path = tmp_path / "d.tsv"
+    rows = ["\t".join(map(repr, row)) for row in X.tolist()]
+    path.write_text("\n".join(["\t".join(names), *rows]) + "\n")
+    known = {row["index"]: row["name"] for row in read(path)["features"]}
+    assert known[0] == "a,b"
+    for text, wanted in [
+        ("a,b", [0]),  # the name comes before the list
+        ("b,a", [4, 3]),
+        ("3", [1]),  # the name comes before the position
+        ("4,g7", [4, 7]),
+    ]:
+        rows = read(path, "--include", text, "--header")["features"]
+        assert [row["index"] for row in rows][: len(wanted)] == wanted
+
+
+def test_features_without_names(tmp_path):
+    np.save(tmp_path / "x.npy", X)
+    rows = read(tmp_path / "x.npy", "--include", "x7,5")["features"]
+    assert [row["index"] for row in rows][:2] == [7, 5]
+
+
+@pytest.mark.parametrize(
+    ("options", "part"),
+    [
+        (["--include", "g11"], "--include: There is no feature 'g11'. Did you mean"),
+        (["--exclude", "g1,10"], "--exclude: There is no feature 10: positions go"),
+        (["--include", ","], "--include names no feature"),
+        (["--include", "g1", "--exclude", "g1"], "'g1' is in --include and in --excl"),
+    ],
+)
+def test_features_that_are_not_there(data, options, part):
+    assert part in fails("rank", data, *options, code=2)
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".csv.gz"])
+@pytest.mark.parametrize("head", [True, False])
+def test_cost(data, tmp_path, ending, head):
+    cheap = picks(data, "--top", 1)[0]
+    mark = "\t" if "tsv" in ending else ","
+    lines = [["feature", "cost"]] if head else []
+    lines += [[cheap, "1e6"], [], ["9", "2.5"]]
+    text = "\n".join(mark.join(line) for line in lines)
+    path = tmp_path / f"costs{ending}"
+    path.write_bytes(gzip.compress(text.encode()) if "gz" in ending else text.encode())
+    summary = read(data, "--top", 1, "--cost", path)
+    assert summary["parameters"]["cost"] == {cheap: 1e6, "g9": 2.5}
+    assert summary["features"][0]["name"] != cheap
+
+
+def test_groups(data, tmp_path):
+    path = tmp_path / "groups.csv"
+    path.write_text("g0,first\ng3,first\ng6,first\ng1,\n")
+    summary = read(data, "--groups", path, "--include", "g3")
+    named = [row["name"] for row in summary["features"]]
+    assert len(named) == 8
+    assert not {"g0", "g6"} & set(named)
+    assert summary["parameters"]["groups"]["g1"] is None
+    line = fails("rank", data, "--groups", path, "--include", "g3,g0", code=2)
+    assert "--include: 'g3' and 'g0' are in one group" in line
+
+
+def test_a_feature_called_feature(tmp_path):
+    path = save(tmp_path / "d.csv", names=["feature", *NAMES[1:]])
+    (tmp_path / "c.csv").write_text("feature,3\n")
+    parameters = read(path, "--cost", tmp_path / "c.csv")["parameters"]
+    assert parameters["cost"] == {"feature": 3.0}
+
+
+@pytest.mark.parametrize(
+    ("option", "text", "part"),
+    [
+        ("cost", "feature,cost\ng1,1\ng12,1\n", "line 3: There is no feature 'g12'"),
+        ("cost", "g1,cheap\n", "line 1: 'g1' costs 'cheap'; write a positive number"),
+        ("cost", "g1,1\n\ng2,-1\n", "line 3: 'g2' costs '-1'; write a positive number"),
+        ("cost", "g1,inf\n", "line 1: 'g1' costs 'inf'"),
+        ("cost", "g1\n", "line 1: has 1 cell; write a feature and its cost"),
+        ("cost", "g1,1\ng1,2\n", "line 2: 'g1' stands there twice"),
+        ("groups", "g1,a,b\n", "line 1: has 3 cells; write a feature and its group"),
+        ("groups", "14,a\n", "line 1: There is no feature 14"),
+    ],
+)
+def test_files_that_are_wrong(data, tmp_path, option, text, part):
+    path = tmp_path / "file.csv"
+    path.write_text(text)
+    line = fails("rank", data, f"--{option}", path, code=1)
+    assert f"--{option} {path}, {part}" in line
+
+
+def test_files_that_cannot_be_read(data, tmp_path):
+    assert "no such file" in fails("rank", data, "--cost", tmp_path / "no.csv", code=1)
+    (tmp_path / "empty.csv").write_text("")
+    line = fails("rank", data, "--groups", tmp_path / "empty.csv", code=1)
+    assert "empty" in line

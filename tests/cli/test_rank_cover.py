@@ -1,0 +1,278 @@
+"""``franet rank`` by default: picks that do not repeat each other."""
+
+import json
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from cli.commands import NAMES, X, fails, read, run, save
+from franet import FRANe
+
+GROUP = [0, 0, 0, 1, 1, 1, 2, 2, 2, 3]
+
+
+def fitted(n=4, **parameters):
+    return FRANe(n, redundancy="cover", **parameters).fit(X)
+
+
+def test_table_on_screen(data):
+    result = run("rank", data, "--top", 4)
+    assert result.exit_code == 0, result.output
+    ranker = fitted()
+    first, blank, head, _, *lines = result.stdout.splitlines()
+    assert first.startswith("FRANe, each pick for what the earlier ones do not tell ")
+    assert first.endswith(" franet rank --redundancy none")
+    assert blank == ""
+    assert head.split() == ["rank", "feature", "gain", "coverage", "stands", "for"]
+    for i, j in enumerate(ranker.order_[:4]):
+        others = ranker.represents_[j]
+        r = np.abs(ranker.representation_[others])
+        words = f"{len(others)} (mean |r| {r.mean():.2f})" if len(others) else "—"
+        assert lines[i].rstrip().split(maxsplit=4) == [
+            str(i + 1),
+            NAMES[j],
+            f"{ranker.gains_[i]:.3f}",
+            f"{ranker.coverage_[i]:.3f}",
+            words,
+        ]
+    assert sorted(GROUP[j] for j in ranker.order_[:4]) == [0, 1, 2, 3]
+    assert "10 features × 60 examples" in result.stdout
+    assert lines[-1] == f"{ranker.suggestion_}."
+    assert "\x1b" not in result.stdout
+
+
+def test_json(data):
+    summary = read(data, "--top", 4)
+    ranker = fitted()
+    assert set(summary) == {
+        "format", "version", "ranker", "features", "n_features", "n_examples",
+        "n_selected", "gains", "coverage", "suggestion", "n_constant", "warnings",
+        "parameters", "seconds", "standardised",
+    }  # fmt: skip
+    assert summary["ranker"] == "cover"
+    assert not summary["standardised"]
+    assert [row["index"] for row in summary["features"]] == ranker.order_[:4].tolist()
+    for row in summary["features"]:
+        assert set(row) == {
+            "rank", "name", "index", "score", "gain", "coverage", "stands_for",
+            "mean_abs_r",
+        }  # fmt: skip
+    np.testing.assert_allclose(summary["gains"], ranker.gains_, rtol=1e-12)
+    np.testing.assert_allclose(summary["coverage"], ranker.coverage_, rtol=1e-12)
+    assert summary["suggestion"] == {
+        "count": ranker.suggestion_.count,
+        "low": ranker.suggestion_.low,
+        "high": ranker.suggestion_.high,
+        "sentence": f"{ranker.suggestion_}.",
+    }
+    assert summary["n_selected"] == 4
+    assert summary["parameters"] == {
+        "n_features_to_select": 4, "redundancy": "cover", "similarity": "correlation",
+        "random_state": None, "n_jobs": None,
+    }  # fmt: skip
+
+
+def test_more_features_than_picks(tmp_path):
+    """Where all that is left are copies, picking ends before the number asked for."""
+    np.save(tmp_path / "x.npy", np.repeat(X[:, [0, 3, 9]], 3, axis=1))
+    rows = read(tmp_path / "x.npy", "--top", 5)["features"]
+    assert {row["index"] // 3 for row in rows[:3]} == {0, 1, 2}
+    assert [row["stands_for"] for row in rows] == [2, 2, 2, 0, 0]
+    assert [row["coverage"] for row in rows[2:]] == pytest.approx([1, 1, 1])
+    assert [row["gain"] for row in rows[3:]] == pytest.approx([0, 0], abs=1e-6)
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "json", "parquet"])
+def test_every_feature_names_its_representative(tmp_path, ending):
+    table = np.column_stack([X[:, :9], np.ones(60)])
+    output = tmp_path / f"ranking.{ending}"
+    path = save(tmp_path / "d.csv", table)
+    result = run("rank", path, "--top", 3, "--output", output)
+    assert result.exit_code == 0, result.output
+    pd = pytest.importorskip("pandas")
+    if ending == "json":
+        frame = pd.DataFrame(json.loads(output.read_text())["features"])
+    elif ending == "parquet":
+        frame = pytest.importorskip("polars").read_parquet(output).to_pandas()
+    else:
+        mark = "," if ending == "csv" else "\t"
+        frame = pd.read_csv(output, sep=mark, float_precision="round_trip")
+    assert list(frame) == [
+        "rank", "feature", "index", "score", "selected", "represented_by", "r",
+    ]  # fmt: skip
+    ranker = FRANe(3, redundancy="cover").fit(table)
+    assert frame["selected"].tolist() == [True] * 3 + [False] * 7
+    assert frame["feature"].iloc[-1] == "g9"
+    assert frame[["represented_by", "r"]].iloc[-1].isna().all()
+    for row in frame[:-1].itertuples():
+        by = int(ranker.represented_by_[row.index])
+        assert row.represented_by == NAMES[by]
+        assert GROUP[by] == GROUP[row.index]
+        assert row.r == pytest.approx(
+            np.corrcoef(X[:, row.index], X[:, by])[0, 1], rel=1e-9
+        )
+        assert not row.selected or row.represented_by == row.feature
+
+
+def test_cells_of_constant_columns_are_empty(tmp_path):
+    output = tmp_path / "ranking.csv"
+    path = save(tmp_path / "d.csv", np.column_stack([X[:, :9], np.ones(60)]))
+    assert run("rank", path, "--output", output).exit_code == 0
+    assert output.read_text().splitlines()[-1] == "10,g9,9,0.0,False,,"
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        ["--p", "3"],
+        ["--thresholds", "linear"],
+        ["--n-thresholds", "20"],
+        ["--min-mean-degree", "1"],  # the default, but given
+        ["--damping", "0.5"],
+        ["--unweighted"],
+        ["--centrality", "degree"],
+        ["--quality", "gini"],
+        ["--variant", "paper"],
+        ["--tie-break", "column"],
+        ["--max-memory", "1 GB"],
+        ["--similarity", "euclidean"],
+        ["--missing", "pairwise"],
+    ],
+    ids=lambda option: option[0],
+)
+def test_options_of_the_paper(data, option):
+    summary = read(data, *option)
+    assert summary["ranker"] == "frane"
+    assert summary["parameters"]["redundancy"] is None
+    said = run("rank", data, *option).stdout.splitlines()[0]
+    assert f"(redundancy=none, because of {option[0]}" in said
+    for form in (["--redundancy", "cover"], ["--ranker", "cover"]):
+        line = fails("rank", data, *form, *option, code=2)
+        assert option[0] in line
+        assert " ".join(form) in line
+
+
+@pytest.mark.parametrize(
+    ("options", "ranker"),
+    [
+        ([], "cover"),
+        (["--redundancy", "cover"], "cover"),
+        (["--redundancy", "none"], "frane"),
+        (["--ranker", "cover"], "cover"),
+        (["--ranker", "frane"], "frane"),
+        (["--ranker", "frane", "--redundancy", "cover"], "cover"),
+        (["--ranker", "frane", "--redundancy", "none"], "frane"),
+        (["--similarity", "spearman"], "cover"),
+        (["--similarity", "abs-correlation"], "cover"),
+        (["--missing", "error", "--seed", "3", "--n-jobs", "1"], "cover"),
+    ],
+)
+def test_which_form(data, options, ranker):
+    summary = read(data, *options)
+    assert summary["ranker"] == ranker
+    redundancy = summary["parameters"]["redundancy"]
+    assert redundancy == ("cover" if ranker == "cover" else None)
+
+
+@pytest.mark.parametrize(
+    ("options", "parts"),
+    [
+        (["--redundancy", "none", "--include", "g1"], ["--redundancy none", "--incl"]),
+        (["--redundancy", "none", "--top", "auto"], ["--redundancy none", "--top au"]),
+        (["--ranker", "cover", "--redundancy", "none"], ["--ranker cover", "none"]),
+        (["--ranker", "frane", "--exclude", "g1"], ["--ranker frane", "--exclude"]),
+        (["--damping", "0.5", "--cost", "c.csv"], ["--damping", "--cost"]),
+        (["--top", "some"], ["'some' is no number of features from 1 on, nor auto"]),
+        (["--stability", "1"], ["--stability", "x>=2"]),
+    ],
+)
+def test_contradictions(data, options, parts):
+    line = fails("rank", data, *options, code=2)
+    assert all(part in line for part in parts)
+
+
+def test_spearman_reaches_the_estimator(tmp_path):
+    table = np.exp(X)
+    path = save(tmp_path / "d.csv", table)
+    ranker = FRANe(4, redundancy="cover", similarity="spearman").fit(table)
+    summary = read(path, "--top", 4, "--similarity", "spearman")
+    np.testing.assert_allclose(summary["coverage"], ranker.coverage_, rtol=1e-9)
+    other = read(path, "--top", 4)
+    assert not np.allclose(summary["coverage"], other["coverage"], rtol=1e-3)
+
+
+def test_auto(data):
+    summary = read(data, "--top", "auto")
+    ranker = fitted("auto")
+    assert summary["parameters"]["n_features_to_select"] == "auto"
+    assert len(summary["features"]) == summary["suggestion"]["count"]
+    assert summary["n_selected"] == ranker.n_features_ == ranker.n_features_suggested_
+
+
+def test_auto_where_no_number_is_suggested(tmp_path):
+    noise = np.random.default_rng(3).normal(size=(40, 30))
+    np.save(tmp_path / "noise.npy", noise)
+    summary = read(tmp_path / "noise.npy", "--top", "auto")
+    assert summary["suggestion"]["count"] is None
+    assert len(summary["features"]) == 16
+    assert summary["n_selected"] == 30
+    shown = run("rank", tmp_path / "noise.npy", "--top", "auto").stdout
+    assert summary["suggestion"]["sentence"] in shown
+
+
+def test_missing_values_name_the_option(tmp_path):
+    path = tmp_path / "d.csv"
+    path.write_text("a,b,c\n1,2,5\n3,,1\n5,6,2\n6,1,2\n")
+    assert "--missing pairwise" in fails("rank", path, code=1)
+    assert read(path, "--missing", "pairwise")["ranker"] == "frane"
+
+
+def test_dry_run(data, tmp_path):
+    result = run("rank", data, "--dry-run", "--output", tmp_path / "ranking.csv")
+    assert result.exit_code == 0, result.output
+    assert "features  10 × 60 examples" in result.stdout
+    assert "--redundancy none --dry-run" in result.stdout
+    assert not (tmp_path / "ranking.csv").exists()
+    assert read(data, "--dry-run", "--n-jobs", "1") == {
+        "redundancy": "cover", "n_features": 10, "n_examples": 60, "n_threads": 1,
+        "memory": int(5.5 * 8 * 600) + 40_000_000,
+    }  # fmt: skip
+
+
+def test_memory_is_what_was_told():
+    from franet.cli._job import plan_table
+
+    table = np.random.default_rng(0).normal(size=(300, 6000))
+    told = plan_table(table, None, {"redundancy": "cover"})["memory"]
+    tracemalloc.start()
+    try:
+        FRANe(4, redundancy="cover", n_ranked=4).fit(table)
+        taken = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert 0.3 * told < taken < told
+
+
+def test_standardise(tmp_path):
+    table = X.copy()
+    table[:, 3] *= 1000.0
+    path = save(tmp_path / "d.csv", table)
+    result = run("rank", path, "--top", 4)
+    assert "holds 100% of the variance" in result.stderr
+    assert "Use --standardise if their units are arbitrary" in result.stderr
+    scaled = run("rank", path, "--top", 4, "--standardise")
+    assert scaled.stderr == ""
+    summary = read(path, "--top", 4, "--standardise")
+    ranker = FRANe(4, redundancy="cover").fit(table / table.std(axis=0))
+    found = [row["index"] for row in summary["features"]]
+    assert found == ranker.order_[:4].tolist()
+    assert summary["standardised"]
+
+
+def test_standardise_leaves_errors_to_the_ranker(tmp_path):
+    table = X.copy()
+    table[5, 2] = np.inf
+    np.save(tmp_path / "x.npy", table)
+    line = fails("rank", tmp_path / "x.npy", "--standardise", code=1)
+    assert "Column 2 holds infinity" in line
