@@ -1,0 +1,135 @@
+"""Ranking the variables of AnnData, as the tools of scverse do it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from franet.io._source import require
+
+if TYPE_CHECKING:
+    from franet._base import FeatureRanker
+
+__all__ = ["rank_features"]
+
+
+def rank_features(
+    adata: Any,
+    *,
+    layer: str | None = None,
+    key_added: str = "franet",
+    n_top: int | float | None = None,
+    subset: bool = False,
+    inplace: bool = True,
+    ranker: FeatureRanker | None = None,
+) -> Any:
+    """Rank the variables (genes) of AnnData, and note what stands for what.
+
+    It is used like `scanpy.pp.highly_variable_genes`, and beside it. Normalised and
+    log-transformed values suit correlations better than counts.
+
+    Parameters
+    ----------
+    adata : AnnData
+        Cells in rows and genes in columns. Names of variables must be unique.
+    layer : str, default=None
+        The layer to rank; None: `adata.X`.
+    key_added : str, default="franet"
+        The start of the names of all that is written.
+    n_top : int or float, default=None
+        How many variables are selected; a float is a share. None: as many as `ranker`
+        asks for, and where it leaves that open, as many as the ranking suggests. A
+        ranker that suggests nothing selects half of them.
+    subset : bool, default=False
+        Whether only the selected variables are kept.
+    inplace : bool, default=True
+        Whether results are written into `adata`, or returned.
+    ranker : ranker of franet, default=None
+        An instance such as ``FRANe()`` or ``rankers.ColumnSubset()``; it is copied and
+        stays as it is. None: ``FRANe(redundancy="cover")``, whose selected features do
+        not repeat each other.
+
+    Returns
+    -------
+    frame : pandas.DataFrame or None
+        With ``inplace=False``, what would be the new columns of `adata.var`, for the
+        selected variables only with ``subset=True``. Otherwise None.
+
+    Raises
+    ------
+    DataError
+        Where the names are not unique, values are missing or infinite, there are fewer
+        than three cells or two genes, or `adata` has no X.
+    UsageError
+        Where an argument does not fit, or `adata` is backed and would have to be
+        copied: by ``subset=True``, or because it is a view.
+    MissingExtraError
+        Where anndata is not installed.
+
+    Warns
+    -----
+    ImplicitModificationWarning
+        Where `adata` is a view and results are written: it becomes a copy.
+
+    Notes
+    -----
+    Written are, with ``key_added="franet"``:
+
+    - ``var["franet_score"]``: the score, larger is better;
+    - ``var["franet_rank"]``: 1 is best; genes without variance rank last;
+    - ``var["franet_selected"]``: whether it is among the best `n_top`;
+    - ``var["franet_community"]``: the community, ``"0"`` is the largest; missing for
+      genes without an edge;
+    - ``var["franet_represented_by"]``: the gene that stands for it, which is itself for
+      those that stand for others; missing for genes without variance;
+    - ``varp["franet"]``: the network, a CSR matrix;
+    - ``uns["franet"]``: the ranker, its ``params`` (without those that are None), the
+      layer, the version of franet, and the suggestion.
+
+    Communities, representatives and the network are left out where the ranker has
+    none. All of it can be written to .h5ad.
+
+    The matrix is read once, as it is stored, also from a backed file. What a fit takes
+    depends on the ranker: with ``redundancy="cover"`` it makes dense float64 copies,
+    with ``FRANe()`` a matrix of which at most a tenth is filled stays sparse.
+
+    Examples
+    --------
+    >>> import anndata
+    >>> from franet.anndata import rank_features
+    >>> from franet.datasets import make_groups
+    >>> made = make_groups(100, 3, 4, shuffle=False, random_state=0)
+    >>> adata = anndata.AnnData(made.X)
+    >>> adata.var_names = made.names
+    >>> rank_features(adata)
+    >>> list(adata.var_names[adata.var["franet_selected"]])
+    ['g0', 'g1', 'g2']
+    >>> adata.var.loc["g1.2", "franet_represented_by"]
+    'g1'
+    >>> print(adata.uns["franet"]["suggestion"]["text"])
+    3 features keep 95 % of what can be kept
+    """
+    anndata = require("anndata", "Ranking AnnData", "anndata")
+    from franet.anndata._checks import check_arguments, check_data, warn_of_view
+    from franet.anndata._ranker import by_position, fit, prepare
+    from franet.anndata._read import read_matrix
+    from franet.anndata._results import columns_of, matrix_of, notes_on, store
+
+    check_data(adata, anndata.AnnData)
+    check_arguments(adata, key_added, n_top, subset=subset, inplace=inplace)
+    given = prepare(ranker, n_top)
+    fitted = by_position(given, adata.var_names)
+    pairwise = getattr(given, "missing", "error") == "pairwise"
+    X = read_matrix(adata, layer, allow_missing=pairwise)
+    if inplace and adata.is_view:
+        warn_of_view(anndata.ImplicitModificationWarning)
+    fit(fitted, X, n_top)
+    frame = columns_of(fitted, adata.var_names, key_added)
+    selected = frame[f"{key_added}_selected"]
+    if not inplace:
+        return frame[selected] if subset else frame
+    notes = notes_on(given, fitted, layer)
+    store(adata, frame, matrix_of(fitted), notes, key_added)
+    if subset:
+        # There is no public way; other tools of scverse do the same.
+        adata._inplace_subset_var(selected.to_numpy())
+    return None

@@ -1,0 +1,139 @@
+"""What a fitted ranker says, as AnnData keeps it and .h5ad can hold it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+import franet
+
+__all__ = ["COLUMNS", "columns_of", "matrix_of", "notes_on", "store"]
+
+# What `var` gets, after the key and an underscore.
+COLUMNS = ("score", "rank", "selected", "community", "represented_by")
+
+
+def columns_of(ranker: Any, names: Any, key: str) -> Any:
+    """Return a frame with a row for each variable; columns that `ranker` can fill."""
+    import pandas as pd
+
+    found: dict[str, Any] = {
+        "score": ranker.scores_,
+        "rank": ranker.ranking_.astype(np.int64),
+        "selected": ranker.support_,
+    }
+    network = getattr(ranker, "network_", None)
+    if network is not None:
+        groups = network.communities()
+        labels = [str(k) for k in range(len(groups))]
+        # Text, as scanpy's clusters are, and not numbers to be calculated with.
+        found["community"] = pd.Categorical.from_codes(groups.labels, labels)
+    by = _represented_by(ranker)
+    if by is not None:
+        found["represented_by"] = _names_at(pd, by, names, ranker.ranking_)
+    return pd.DataFrame(
+        {f"{key}_{column}": values for column, values in found.items()}, index=names
+    )
+
+
+def _represented_by(ranker: Any) -> NDArray[np.intp] | None:
+    """Return who stands for each feature, by position; -1: it tells nothing."""
+    if hasattr(ranker, "represented_by_"):
+        return np.asarray(ranker.represented_by_)
+    if not hasattr(ranker, "network_"):
+        return None
+    by, _ = ranker.network_.redundant_with()
+    alone = (by < 0) & ~ranker.constant_
+    by[alone] = np.flatnonzero(alone)
+    return by
+
+
+def _names_at(
+    pd: Any, by: NDArray[np.intp], names: Any, ranking: NDArray[np.intp]
+) -> Any:
+    """Return names as categories, those of the best features first."""
+    used = np.unique(by[by >= 0])
+    used = used[np.argsort(ranking[used])]
+    # The last place is that of nobody, -1.
+    code = np.full(len(names) + 1, -1, np.intp)
+    code[used] = np.arange(len(used))
+    return pd.Categorical.from_codes(code[by], [str(names[j]) for j in used])
+
+
+def matrix_of(ranker: Any) -> Any:
+    """Return the network as a CSR matrix, None where there is none."""
+    network = getattr(ranker, "network_", None)
+    return None if network is None else sparse.csr_matrix(network.adjacency)
+
+
+def notes_on(given: Any, fitted: Any, layer: str | None) -> dict[str, Any]:
+    """Return how the ranking was made; no value is None.
+
+    Parameters
+    ----------
+    given : ranker
+        The ranker with its parameters as the user wrote them.
+    fitted : ranker
+        The ranker that was fitted.
+    layer : str or None
+        The layer it was fitted to.
+    """
+    notes = {
+        "version": franet.__version__,
+        "ranker": type(given).__name__,
+        "params": _plain(given.get_params(deep=False)),
+        "layer": "X" if layer is None else layer,
+        "n_selected": int(fitted.n_features_),
+    }
+    if hasattr(fitted, "network_"):
+        notes["communities"] = fitted.network_.communities().method
+    if hasattr(fitted, "threshold_"):
+        notes["threshold"] = float(fitted.threshold_)
+    if hasattr(fitted, "suggestion_"):
+        notes["suggestion"] = _plain(asdict(fitted.suggestion_))
+    return notes
+
+
+def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: _writable(value) for name, value in values.items() if value is not None
+    }
+
+
+def _writable(value: Any) -> Any:
+    """Return a value that a .h5ad file can hold, as text if nothing else does."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, Mapping):
+        # Not a group of the file: names of genes may have slashes.
+        return json.dumps({str(name): value[name] for name in value}, default=str)
+    if isinstance(value, Iterable):
+        array = np.asarray(value)
+        numbers = array.dtype.kind in "biuf"
+        return array if numbers else np.array([str(item) for item in value], object)
+    return getattr(value, "__qualname__", None) or str(value)
+
+
+def store(adata: Any, frame: Any, matrix: Any, notes: Any, key: str) -> None:
+    """Write results into `adata`, and remove those of an earlier call with this key."""
+    if adata.is_view:
+        adata.var = adata.var.copy()  # this makes it a copy
+    for column in COLUMNS:
+        name = f"{key}_{column}"
+        if name in frame:
+            adata.var[name] = frame[name].array
+        elif name in adata.var:
+            del adata.var[name]
+    if matrix is not None:
+        adata.varp[key] = matrix
+    elif key in adata.varp:
+        del adata.varp[key]
+    adata.uns[key] = notes

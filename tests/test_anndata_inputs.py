@@ -1,0 +1,218 @@
+"""Ranking AnnData: layers, sparse matrices, views, backed files, .h5ad and back."""
+
+from __future__ import annotations
+
+import warnings
+
+import anndata as ad
+import h5py
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from franet import DataError, FRANe
+from franet.anndata import rank_features
+from franet.exceptions import UsageError
+from franet.rankers import RandomRanking
+from single_cells import GROUPS, counts, planted, same, tokens
+
+
+def function(smallest, largest, n):
+    return np.linspace(largest, smallest, n)
+
+
+HARD = {
+    "cover": None,
+    "names": FRANe(
+        redundancy="cover",
+        include=["g1.1"],
+        exclude=np.array([2]),
+        cost={"g0": 2.0},
+        groups=pd.Series(["a", "a", None] + ["b"] * 15, dtype=object),
+    ),
+    "function": FRANe(thresholds=function),
+    "no winner": FRANe(min_mean_degree=1e9),
+    "other": RandomRanking(random_state=np.random.RandomState(0)),
+}
+
+
+@pytest.mark.filterwarnings("ignore::franet.DegenerateRankingWarning")
+@pytest.mark.parametrize("ranker", HARD.values(), ids=HARD)
+def test_round_trip(ranker, tmp_path):
+    adata = planted()
+    rank_features(adata, ranker=ranker)
+    adata.write_h5ad(tmp_path / "a.h5ad")
+    back = ad.read_h5ad(tmp_path / "a.h5ad")
+    pd.testing.assert_frame_equal(back.var, adata.var)
+    same(adata.uns["franet"], back.uns["franet"])
+    assert (
+        ("franet" in adata.varp) == ("franet" in back.varp) == (ranker != HARD["other"])
+    )
+    if "franet" in adata.varp:
+        assert (adata.varp["franet"] != back.varp["franet"]).nnz == 0
+
+
+def test_notes_keep_parameters_as_they_were_given():
+    adata = planted()
+    rank_features(adata, ranker=HARD["names"])
+    params = adata.uns["franet"]["params"]
+    assert list(params["include"]) == ["g1.1"]
+    assert list(params["exclude"]) == [2]
+    assert params["cost"] == '{"g0": 2.0}'
+    rank_features(adata, ranker=HARD["function"])
+    assert adata.uns["franet"]["params"]["thresholds"] == "function"
+
+
+@pytest.mark.parametrize(
+    "make", [sparse.csr_matrix, sparse.csc_matrix, sparse.csr_array]
+)
+@pytest.mark.parametrize("ranker", [None, FRANe()], ids=["cover", "paper"])
+def test_sparse_and_dense_integer_counts(make, ranker):
+    table = counts()
+    wanted = rank_features(
+        ad.AnnData(table.astype(float)), inplace=False, ranker=ranker
+    )
+    for X in (make(table), make(table.astype(np.float32)), table):
+        found = rank_features(ad.AnnData(X), inplace=False, ranker=ranker)
+        pd.testing.assert_frame_equal(found, wanted, rtol=1e-9)
+
+
+def test_layer():
+    adata = planted(np.random.default_rng(1).normal(size=GROUPS.X.shape))
+    adata.layers["log"] = sparse.csr_matrix(GROUPS.X)
+    found = rank_features(adata, layer="log", inplace=False)
+    wanted = rank_features(planted(), inplace=False)
+    pd.testing.assert_frame_equal(found, wanted)
+    other = rank_features(adata, inplace=False)
+    assert list(other["franet_rank"]) != list(wanted["franet_rank"])
+
+
+def test_a_layer_will_do_without_x():
+    adata = ad.AnnData(layers={"log": GROUPS.X}, shape=GROUPS.X.shape)
+    assert adata.X is None
+    rank_features(adata, layer="log")
+    assert adata.var["franet_selected"].sum() == 4
+    with pytest.raises(DataError, match=r"adata has no X. Choose a layer: log\."):
+        rank_features(adata)
+
+
+def test_the_data_stay_as_they_are():
+    X = sparse.csr_matrix(counts())
+    adata = ad.AnnData(X.copy(), layers={"counts": X.copy()})
+    rank_features(adata)
+    assert (adata.X != X).nnz == 0
+    assert adata.X.dtype == X.dtype
+    assert adata.obs.empty
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_matrix, sparse.csc_matrix])
+def test_a_view_becomes_a_copy(make):
+    whole = planted(make(GROUPS.X))
+    view = whole[:50, ::-1]
+    before = tokens(whole)
+    with pytest.warns(ad.ImplicitModificationWarning, match="adata is a view") as seen:
+        rank_features(view)
+    assert [str(found.filename) for found in seen] == [__file__]
+    assert not view.is_view
+    assert view.shape == (50, 18)
+    assert tokens(whole) == before
+    wanted = rank_features(whole[:50, ::-1].copy(), inplace=False)
+    pd.testing.assert_frame_equal(view.var, wanted)
+    with pytest.warns(ad.ImplicitModificationWarning, match="adata is a view"):
+        rank_features(cut := whole[:50], subset=True)
+    assert cut.shape == (50, cut.var["franet_selected"].sum())
+    assert tokens(whole) == before
+
+
+def test_a_view_is_not_copied_for_a_frame():
+    whole = planted()
+    view = whole[:50]
+    frame = rank_features(view, inplace=False)
+    assert view.is_view
+    assert list(view.var) == []
+    pd.testing.assert_frame_equal(frame, rank_features(view.copy(), inplace=False))
+
+
+def test_a_refused_warning_leaves_the_view_alone():
+    view = planted()[:50]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ad.ImplicitModificationWarning):
+            rank_features(view)
+    assert view.is_view
+
+
+@pytest.fixture(params=["dense", "csr", "csc"])
+def file(request, tmp_path):
+    X = sparse.csc_matrix(counts())
+    adata = ad.AnnData(
+        X.toarray() if request.param == "dense" else X.asformat(request.param)
+    )
+    adata.X = adata.X.astype(np.float32)
+    adata.layers["other"] = adata.X[:, ::-1]
+    adata.write_h5ad(tmp_path / "a.h5ad")
+    return tmp_path / "a.h5ad"
+
+
+def test_backed(file, monkeypatch, tmp_path):
+    wanted = rank_features(ad.read_h5ad(file), inplace=False)
+    adata = ad.read_h5ad(file, backed="r")
+    before = file.read_bytes()
+    with h5py.File(file) as content:
+        stored = content["X" if "X/data" not in content else "X/data"].size
+    n_values = read_values(monkeypatch)
+    rank_features(adata)
+    assert n_values == {"read": stored}  # every value once
+    assert adata.isbacked
+    pd.testing.assert_frame_equal(adata.var, wanted)
+    adata.write_h5ad(tmp_path / "b.h5ad")
+    back = ad.read_h5ad(tmp_path / "b.h5ad")
+    pd.testing.assert_frame_equal(back.var, wanted)
+    assert "franet" in back.varp and "franet" in back.uns
+    assert file.read_bytes() == before
+    layer = rank_features(adata, layer="other", inplace=False)
+    assert list(layer["franet_rank"]) != list(wanted["franet_rank"])
+    adata.file.close()
+
+
+def read_values(monkeypatch):
+    """Return a count of the values of X that are read from files."""
+    seen = {"read": 0}
+    index, direct = h5py.Dataset.__getitem__, h5py.Dataset.read_direct
+
+    def note(dataset, values):
+        if dataset.name in ("/X", "/X/data"):
+            seen["read"] += values.size
+
+    def getitem(self, *args, **kwargs):
+        values = index(self, *args, **kwargs)
+        note(self, np.asarray(values))
+        return values
+
+    def read_direct(self, target, *args, **kwargs):
+        direct(self, target, *args, **kwargs)
+        note(self, target)
+
+    monkeypatch.setattr(h5py.Dataset, "__getitem__", getitem)
+    monkeypatch.setattr(h5py.Dataset, "read_direct", read_direct)
+    return seen
+
+
+def test_backed_views_and_subsets(file):
+    adata = ad.read_h5ad(file, backed="r")
+    view = adata[:40, [3, 5, 7, 9, 1]]
+    wanted = rank_features(view.to_memory(), inplace=False)
+    pd.testing.assert_frame_equal(rank_features(view, inplace=False), wanted)
+    with pytest.raises(
+        UsageError, match=r"view of a backed file.*adata\.to_memory\(\)"
+    ):
+        rank_features(view)
+    with pytest.raises(
+        UsageError, match=r"adata\.var\['k_selected'\]\]\.to_memory\(\)"
+    ):
+        rank_features(adata, subset=True, key_added="k")
+    assert list(adata.var) == []
+    kept = rank_features(adata, subset=True, inplace=False)
+    assert kept["franet_selected"].all()
+    adata.file.close()
