@@ -97,8 +97,8 @@ def test_libraries_have_one_thread(n_jobs):
     seen.clear()
     FRANe().fit(X)  # threadpoolctl remembers who has set a number of threads
     ranker.stability(X, 4, n_jobs=n_jobs)
-    assert seen
-    assert set(seen) == {1}
+    # Libraries of OpenMP that have not begun may say 0.
+    assert max(seen) == 1
 
 
 def test_memory_decides_on_fits_at_once(monkeypatch):
