@@ -23,7 +23,8 @@ def fastcan(X: np.ndarray, k: int) -> np.ndarray:
     from sklearn.decomposition import PCA
 
     Z = standardised(X)
-    targets = PCA(min(k, *X.shape) - 1, random_state=0).fit_transform(Z)
+    n_targets = max(min(k, *X.shape) - 1, 1)
+    targets = PCA(n_targets, random_state=0).fit_transform(Z)
     return FastCan(k, verbose=0).fit(Z, targets).indices_
 
 

@@ -14,14 +14,28 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from parts import DATASETS, DRAWS, PROGRESSIONS, SIMILARITIES, parts
-from run import STORES
+from across import PEER, PEER_FOLDS, STORED
+from general import load, n_chosen
+from parts import (
+    CURVE,
+    DATASETS,
+    DRAWS,
+    PROGRESSIONS,
+    RANDOM_DRAWS,
+    REPORTING,
+    SIMILARITIES,
+    parts,
+)
+from run import LAST, STORES
 
 from franet.evaluation import Results, Store, compare
 from franet.evaluation.store import merge
 
 RESULTS = Path(__file__).resolve().parents[2] / "docs" / "benchmark" / "results"
-TABLE_PARTS = ("table", "collapsed", "peers", "genie3", "agnos", "more")
+TABLE_PARTS = (
+    "table", "collapsed", "peers", "cover", "agglomeration", "genie3", "agnos",
+    "urelief", "udfs",
+)  # fmt: skip
 # Pairs that are compared over the data sets, the first against the second.
 PAIRS = (
     ("frane-reference", "laplacian-literature"),
@@ -31,9 +45,18 @@ PAIRS = (
     ("column-subset", "frane-reference"),
     ("column-subset", "random"),
     ("facility-location", "column-subset"),
+    ("cover", "fastcan"),
+    ("cover", "column-subset"),
+    ("cover", "facility-location"),
+    ("cover", "frane-paper"),
+    ("cover", "random"),
 )
+# Pairs that are compared over the half that had no part in choosing cover, too.
+HALF_PAIRS = (("cover", "fastcan"), ("cover", "column-subset"))
 N_FOLDS = 10
 AT = 16
+# By what a ranking is judged at many numbers of features.
+JUDGED = ("rmae_shared", "rmae_scaled", "r2", "nmi")
 
 
 def main() -> None:
@@ -46,18 +69,19 @@ def main() -> None:
     _write("times", *_times(table))
     _write("ablation", *_ablation(found["ablation"]))
     _write("thresholds", *_thresholds(found["table"], found["thresholds"]))
+    _write("draws", *_draws(found["random20"]))
+    _write("general", *general_rows(stores))
+    _write("across", *_across(stores, table))
     _write_json("comparisons", _comparisons(table))
-    _write_json("runs", {name: _runs(stores, name) for name in parts()})
+    _write_json("runs", {name: _runs(stores, name) for name in [*parts(), LAST]})
 
 
 def _read(stores: Iterable[Path], part: str) -> Results:
     """Return the records of a part in the order of its rankers and of the data sets."""
     folders = [s / part for s in stores if (s / part).is_dir()]
     records = list(merge(r for folder in folders for r in Store.read(folder)).values())
-    order = [*parts()[part].rankers]
-    records.sort(
-        key=lambda r: (order.index(r.ranker), DATASETS.index(r.dataset), r.fold)
-    )
+    order, names = [*parts()[part].rankers], parts()[part].datasets
+    records.sort(key=lambda r: (order.index(r.ranker), names.index(r.dataset), r.fold))
     return Results(records)
 
 
@@ -172,23 +196,88 @@ def _thresholds(table: Results, chance: Results) -> tuple[list[str], list[list[A
     return ["dataset", "rqh", *labels], rows
 
 
+def _draws(results: Results) -> tuple[list[str], list[list[Any]]]:
+    """Return the errors of columns drawn by chance, draw by draw."""
+    labels = [f"random-{draw}" for draw in range(RANDOM_DRAWS)]
+    rows = [
+        [
+            dataset,
+            measure,
+            *(_mean(results.values(dataset, label, AT, measure)) for label in labels),
+        ]
+        for dataset in _sorted(results.datasets)
+        for measure in ("rmae", "rmae_shared")
+    ]
+    return ["dataset", "measure", *labels], rows
+
+
+def general_rows(stores: Iterable[Path]) -> tuple[list[str], list[list[Any]]]:
+    """Return all measures on the tables that are not of the paper."""
+    results = _read(stores, "general")
+    rows: list[list[Any]] = []
+    for dataset in results.datasets:
+        m, n = load(dataset)[0].shape
+        k = n_chosen(n)
+        found: dict[tuple[str, str], list[float]] = {}
+        for ranker in results.rankers:
+            for measure in parts()["general"].measures:
+                value = results.values(dataset, ranker, k, measure).mean()
+                kind = "random" if ranker.startswith("random-") else ranker
+                found.setdefault((kind, measure), []).append(value)
+        rows += [[dataset, m, n, k, *key, _mean(v)] for key, v in found.items()]
+    return ["dataset", "m", "n", "n_features", "ranker", "measure", "mean"], rows
+
+
+def _across(
+    stores: Iterable[Path], table: Results
+) -> tuple[list[str], list[list[Any]]]:
+    """Return curves of some rankers: all folds put together, and the mean of some.
+
+    Those are the folds of the peer, which has no others.
+    """
+    folders = [store / LAST for store in stores if (store / LAST).is_dir()]
+    values: dict[tuple[str, str, str, int], dict[int, float]] = {}
+    records = [r for r in table.records if r.ranker in STORED]
+    for record in [*records, *(r for f in folders for r in Store.read(f))]:
+        for row in record.rows():
+            if row.n_features in CURVE and row.measure in JUDGED:
+                key = (row.dataset, row.ranker, row.measure, row.n_features)
+                values.setdefault(key, {})[row.fold] = row.value
+    order = [*STORED, PEER]
+    rows: list[list[Any]] = []
+    for key in sorted(values, key=lambda k: (DATASETS.index(k[0]), order.index(k[1]))):
+        each = values[key]
+        whole = len(each) == N_FOLDS
+        found = list(each.values())
+        together = [np.mean(found), np.median(found), min(found)]
+        cells = [_number(value) for value in together] if whole else [""] * 3
+        rows.append([*key, *cells, _mean([each[fold] for fold in PEER_FOLDS])])
+    columns = ["dataset", "ranker", "measure", "n_features"]
+    return [*columns, "mean", "median", "lowest", "some_folds"], rows
+
+
 def _comparisons(results: Results) -> list[dict[str, Any]]:
-    found = []
-    for first, second in PAIRS:
-        for measure in ("rmae", "rmae_shared"):
-            if first in results.rankers and second in results.rankers:
-                a, b = (
-                    results.scores(name, at=AT, measure=measure)
-                    for name in (first, second)
-                )
-                both = [name for name in DATASETS if name in a and name in b]
-                outcome = compare(
-                    {name: a[name] for name in both},
-                    {name: b[name] for name in both},
-                    names=(first, second),
-                )
-                found.append({"measure": measure, **_summary(outcome)})
-    return found
+    pairs = [(*pair, DATASETS) for pair in PAIRS]
+    pairs += [(*pair, REPORTING) for pair in HALF_PAIRS]
+    return [
+        _compared(results, first, second, names, measure)
+        for first, second, names in pairs
+        for measure in ("rmae", "rmae_shared")
+        if first in results.rankers and second in results.rankers
+    ]
+
+
+def _compared(
+    results: Results, first: str, second: str, names: tuple[str, ...], measure: str
+) -> dict[str, Any]:
+    a, b = (results.scores(name, at=AT, measure=measure) for name in (first, second))
+    both = [name for name in names if name in a and name in b]
+    outcome = compare(
+        {name: a[name] for name in both},
+        {name: b[name] for name in both},
+        names=(first, second),
+    )
+    return {"measure": measure, **_summary(outcome)}
 
 
 def _summary(outcome: Any) -> dict[str, Any]:
@@ -204,6 +293,10 @@ def _summary(outcome: Any) -> dict[str, Any]:
 
 def _sorted(names: Iterable[str]) -> list[str]:
     return sorted(names, key=DATASETS.index)
+
+
+def _mean(values: Any) -> float:
+    return _number(float(np.mean(values)))
 
 
 def _number(value: float) -> float:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,7 @@ from franet.evaluation.statistics import average_ranks
 
 HOME = Path(__file__).resolve().parents[2] / "docs" / "benchmark"
 TITLES = {
+    "cover": "FRANe (cover)",
     "frane-reference": "FRANe (reference)",
     "frane-paper": "FRANe (paper)",
     "laplacian": "Laplacian",
@@ -37,6 +40,7 @@ TITLES = {
     "urelief": "URelief",
     "fastcan": "fastcan",
     "cur": "CUR",
+    "agglomeration": "agglomeration + medoid",
 }
 # The columns of the paper's table, and our ranker of each.
 PAPER = {
@@ -49,8 +53,14 @@ PAPER = {
 }
 # The rankers that the paper did not compare with.
 LEFT_OUT = (
-    "frane-reference", "frane-paper", "random", "variance", "column-subset",
-    "facility-location", "genie3", "fastcan", "cur", "urelief", "udfs",
+    "frane-reference", "frane-paper", "cover", "random", "variance", "column-subset",
+    "facility-location", "genie3", "fastcan", "cur", "agglomeration", "urelief", "udfs",
+)  # fmt: skip
+# Those that cover is compared with.
+RIVALS = (
+    "facility-location", "column-subset", "fastcan", "cur", "agglomeration",
+    "variance", "random", "genie3", "urelief", "frane-paper", "laplacian", "spec",
+    "mcfs", "ndfs", "agnos",
 )  # fmt: skip
 NEAR = 0.005
 SAME = 0.0015
@@ -153,6 +163,13 @@ class Tables:
         """Return the mean over the folds; NaN where there is none."""
         values = self.folds.get((dataset, ranker, measure))
         return float("nan") if values is None else float(values.mean())
+
+    def mean(
+        self, ranker: str, measure: str = "rmae", datasets: Sequence[str] | None = None
+    ) -> float:
+        """Return the mean over some data sets, all by default."""
+        names = self.datasets if datasets is None else datasets
+        return fmean(self.error(dataset, ranker, measure) for dataset in names)
 
     def has(self, ranker: str) -> bool:
         """Return whether a ranker was measured on every data set."""

@@ -7,16 +7,17 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+from general import n_chosen
 from sklearn.base import BaseEstimator
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
-# Peers choose so many; what they choose depends on it.
-N_CHOSEN = 16
-
 
 class _Peer(BaseEstimator):
-    """Ranks the chosen columns first, the others in their order."""
+    """Ranks the chosen columns first, the others in their order.
+
+    How many are chosen matters: what is chosen depends on it.
+    """
 
     def fit(self, X: Any, y: Any = None) -> Self:
         chosen = np.asarray(self._choose(X))
@@ -34,7 +35,7 @@ class FastCan(_Peer):
     def _choose(self, X: np.ndarray) -> np.ndarray:
         from peers import fastcan
 
-        return fastcan(X, N_CHOSEN)
+        return fastcan(X, n_chosen(X.shape[1]))
 
 
 class CUR(_Peer):
@@ -43,7 +44,16 @@ class CUR(_Peer):
     def _choose(self, X: np.ndarray) -> np.ndarray:
         from peers import skmatter_cur
 
-        return skmatter_cur(X, N_CHOSEN)
+        return skmatter_cur(X, n_chosen(X.shape[1]))
+
+
+class Agglomeration(_Peer):
+    """The medoids of scikit-learn's clusters of features."""
+
+    def _choose(self, X: np.ndarray) -> np.ndarray:
+        from peers import agglomeration
+
+        return agglomeration(X, n_chosen(X.shape[1]))
 
 
 class LastColumns(_Peer):

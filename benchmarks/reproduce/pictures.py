@@ -8,6 +8,7 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 from collect import AT
+from cover_text import OVER, PEER, curves
 from document import LEFT_OUT, TITLES, Tables
 
 from franet.evaluation import Record, Results, compare
@@ -16,8 +17,8 @@ from franet.plotting import plot_critical_difference, plot_curves
 CURVES = ("COIL20", "TOX-171")
 # In the picture of curves: as many as can be told apart.
 DRAWN = (
-    "frane-reference", "frane-paper", "laplacian", "ndfs", "mcfs", "spec", "agnos",
-    "random", "column-subset", "facility-location",
+    "cover", "frane-reference", "frane-paper", "laplacian", "ndfs", "mcfs", "spec",
+    "agnos", "random", "column-subset", "facility-location",
 )  # fmt: skip
 
 
@@ -28,6 +29,7 @@ def draw(tables: Tables, folder: Path) -> None:
     mpl.rcParams.update({"svg.hashsalt": "franet", "svg.fonttype": "none"})
     for dataset in CURVES:
         _save(_curves(tables, dataset), folder / f"curves-{dataset}.svg")
+    _save(_across(tables), folder / "across.svg")
     _save(_difference(tables), folder / "critical-difference.svg")
     _save(_simplex(tables), folder / "simplex.svg")
     _save(_ablation(tables), folder / "ablation.svg")
@@ -46,6 +48,31 @@ def _curves(tables: Tables, dataset: str) -> Any:
         if name in found
     )
     return plot_curves(results, dataset)
+
+
+def _across(tables: Tables) -> Any:
+    """Draw the means over the data sets, a panel for each measure."""
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(2, 2, figsize=(10.4, 7.6), layout="constrained")
+    for ax, (measure, over) in zip(axes.flat, OVER.items(), strict=True):
+        found = curves(tables, measure, over)
+        found |= {PEER: curves(tables, measure, "some_folds")[PEER]}
+        results = Results(
+            Record("mean", "paper", 0, _title(name), values={measure: curve})
+            for name, curve in found.items()
+        )
+        plot_curves(results, "mean", measure=measure, ax=ax)
+        ax.set_title("")
+        ax.get_legend().remove()
+    figure.legend(
+        *axes.flat[0].get_legend_handles_labels(),
+        loc="outside upper center",
+        ncols=len(found),
+        frameon=False,
+        fontsize="small",
+    )
+    return axes.flat[0]
 
 
 def _title(name: str) -> str:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import mean
 from string import Template
 from typing import Any
 
 import numpy as np
+from cells import listed, plain, table
+from cover_text import COVER_PLACES
 from document import COLUMN_ORDER, LEFT_OUT, NEAR, PAPER, SAME, TITLES, Tables
 
 from franet.evaluation.statistics import (
@@ -36,7 +38,7 @@ def page(tables: Tables) -> str:
     }
     for part in (
         _summary, _reproduction, _differences, _collapses, _left_out, _verdicts,
-        _ablation, _thresholds, _bayes, _measures, _runs, _times,
+        _ablation, _thresholds, _bayes, _measures, _runs, _times, *COVER_PLACES,
     ):  # fmt: skip
         places |= part(tables)
     template = Path(__file__).with_name("page.md").read_text("utf-8")
@@ -45,7 +47,7 @@ def page(tables: Tables) -> str:
 
 def _summary(tables: Tables) -> Places:
     names = [name for name in LEFT_OUT if tables.has(name)]
-    best = min(names, key=lambda name: _mean(tables, name))
+    best = min(names, key=lambda name: tables.mean(name))
     others = [name for name in PAPER if name != "FRANe"]
     flags = [tables.collapsed_in_paper(d, n) for d in tables.datasets for n in others]
     return {
@@ -57,15 +59,11 @@ def _summary(tables: Tables) -> Places:
             tables.error(d, "random") < tables.error(d, "frane-reference")
             for d in tables.datasets
         ),
-        "mean_random": f"{_mean(tables, 'random'):.3f}",
-        "mean_frane": f"{_mean(tables, 'frane-reference'):.3f}",
+        "mean_random": f"{tables.mean('random'):.3f}",
+        "mean_frane": f"{tables.mean('frane-reference'):.3f}",
         "best": TITLES[best],
-        "mean_best": f"{_mean(tables, best):.3f}",
+        "mean_best": f"{tables.mean(best):.3f}",
     }
-
-
-def _mean(tables: Tables, ranker: str, measure: str = "rmae") -> float:
-    return mean(tables.error(d, ranker, measure) for d in tables.datasets)
 
 
 def _gap(tables: Tables, dataset: str) -> float:
@@ -97,10 +95,10 @@ def _reproduction(tables: Tables) -> Places:
         ("wins", wins),
     ):
         a, b = rank(np.array(published)), rank(np.array(ours))
-        cells = [_plain(v) for pair in zip(a, b, strict=True) for v in pair]
+        cells = [plain(v) for pair in zip(a, b, strict=True) for v in pair]
         rows.append([title, *cells[:2], "", *cells[2:]])
     return {
-        "reproduction": _table(columns, rows),
+        "reproduction": table(columns, rows),
         "collapsed": COLLAPSED,
         "warned": WARNED,
     }
@@ -143,13 +141,13 @@ def _differences(tables: Tables) -> Places:
     ]
     head = ["data set", "published", "ours"]
     return {
-        "far": _list(far),
-        "some": _list(some),
+        "far": listed(far),
+        "some": listed(some),
         "n_within": sum(within),
         "n_orders": len(within),
-        "orders": _table([*head, "smallest", "largest", "ties shared"], orders),
-        "grid": _table([*head, *settings], grid),
-        "literal": _table(
+        "orders": table([*head, "smallest", "largest", "ties shared"], orders),
+        "grid": table([*head, *settings], grid),
+        "literal": table(
             ["data set", "steps", "smallest", "largest", "published", "ours"], literal
         ),
     }
@@ -176,21 +174,21 @@ def _collapses(tables: Tables) -> Places:
         "data set", "published for", "published", "last 16 columns", "Laplacian, t = 1",
         "Laplacian, width from the data",
     ]  # fmt: skip
-    return {"collapses": _table(columns, rows)}
+    return {"collapses": table(columns, rows)}
 
 
 def _left_out(tables: Tables) -> Places:
     names = [name for name in LEFT_OUT if tables.has(name)]
     rows = [[d, *(_cell(tables, d, name) for name in names)] for d in tables.datasets]
-    rows.append(["**mean**", *(f"{_mean(tables, name):.3f}" for name in names)])
+    rows.append(["**mean**", *(f"{tables.mean(name):.3f}" for name in names)])
     scores = np.array([[tables.error(d, n) for n in names] for d in tables.datasets])
     ranks = average_ranks(scores, ties="average")
-    rows.append(["average rank", *(_plain(rank) for rank in ranks)])
-    rows.append(["wins", *(_plain(count) for count in wins(scores))])
-    shared = [f"{_mean(tables, name, 'rmae_shared'):.3f}" for name in names]
+    rows.append(["average rank", *(plain(rank) for rank in ranks)])
+    rows.append(["wins", *(plain(count) for count in wins(scores))])
+    shared = [f"{tables.mean(name, 'rmae_shared'):.3f}" for name in names]
     rows.append(["mean, ties shared", *shared])
     return {
-        "left_out": _table(["data set", *(TITLES[name] for name in names)], rows),
+        "left_out": table(["data set", *(TITLES[name] for name in names)], rows),
         "friedman": f"{friedman(scores).p_value:.1e}",
         "critical": f"{nemenyi(scores).critical_difference:.2f}",
     }
@@ -210,7 +208,7 @@ def _verdicts(tables: Tables) -> Places:
             counts[0 if found.first >= 0.95 else 2 if found.second >= 0.95 else 1] += 1
         rows.append([TITLES[name], *map(str, counts)])
     columns = ["ranker", "better than random", "no better", "worse"]
-    return {"verdicts": _table(columns, rows)}
+    return {"verdicts": table(columns, rows)}
 
 
 def _ablation(tables: Tables) -> Places:
@@ -218,12 +216,12 @@ def _ablation(tables: Tables) -> Places:
     by = dict(zip(ablation.pairs, ablation.ranks, strict=True))
     best = [ablation.pairs[at] for at in ablation.scores.argmin(axis=1)]
     lines = [
-        [s, *(_plain(by[s, p]) for p in ablation.progressions)]
+        [s, *(plain(by[s, p]) for p in ablation.progressions)]
         for s in ablation.similarities
     ]
     similarity, progression = min(by, key=lambda pair: by[pair])
     return {
-        "ablation": _table(["similarity", *ablation.progressions], lines),
+        "ablation": table(["similarity", *ablation.progressions], lines),
         "ablation_sets": len(ablation.scores),
         "ablation_folds": " to ".join(map(str, ablation.n_folds)),
         "ablation_best": f"{similarity} with the {progression} progression",
@@ -246,7 +244,7 @@ def _thresholds(tables: Tables) -> Places:
         lines.append([row["dataset"], *(f"{value:.3f}" for value in values)])
     columns = ["data set", "RQH", "chance, mean", "best draw", "worst draw"]
     return {
-        "thresholds": _table(columns, lines),
+        "thresholds": table(columns, lines),
         "n_draws": len(draws),
         "rqh_better": better,
         "rqh_single": single,
@@ -258,6 +256,8 @@ def _bayes(tables: Tables) -> Places:
     lines = []
     for c in tables.json("comparisons"):
         first, second = (TITLES[name] for name in c["names"])
+        if c["n_sets"] < len(tables.datasets):
+            second += ", reporting half"
         lines.append(
             [
                 f"{first} – {second}",
@@ -272,7 +272,7 @@ def _bayes(tables: Tables) -> Places:
         "first – second", "ties", "first better", f"equal ({ROPE:g})", "second better",
         "next data set", "R-hat", "effective draws",
     ]  # fmt: skip
-    return {"bayes": _table(columns, lines)}
+    return {"bayes": table(columns, lines)}
 
 
 def _measures(tables: Tables) -> Places:
@@ -298,7 +298,7 @@ def _measures(tables: Tables) -> Places:
         for name in whole
     ]
     columns = [f"{titles[measure]} at {k}" for measure, k in cells]
-    return {"measures": _table(["ranker", *columns], rows)}
+    return {"measures": table(["ranker", *columns], rows)}
 
 
 def _runs(tables: Tables) -> Places:
@@ -310,9 +310,9 @@ def _runs(tables: Tables) -> Places:
             # A run that was stopped does not say how long it took.
             wall = f"{sum(walls):,.0f} s" if len(walls) == len(runs) else "–"
             machines = dict.fromkeys(_machine(run["machine"]) for run in runs)
-            lines.append([part, _list(jobs), wall, _list(machines)])
+            lines.append([part, listed(jobs), wall, listed(machines)])
     columns = ["part", "processes", "wall time", "machine"]
-    return {"runs": _table(columns, lines)}
+    return {"runs": table(columns, lines)}
 
 
 def _machine(machine: dict[str, Any]) -> str:
@@ -335,7 +335,7 @@ def _times(tables: Tables) -> Places:
                 f"{mean(float(row['kuncheva']) for row in own):.2f}",
             ]
         )
-    return {"times": _table(["ranker", "mean", "slowest", "stability"], lines)}
+    return {"times": table(["ranker", "mean", "slowest", "stability"], lines)}
 
 
 def _cell(tables: Tables, dataset: str, ranker: str) -> str:
@@ -346,18 +346,5 @@ def _cell(tables: Tables, dataset: str, ranker: str) -> str:
     return f"{error:.3f}{mark}"
 
 
-def _plain(value: Any) -> str:
-    return str(value) if isinstance(value, int | np.integer) else f"{value:.2f}"
-
-
 def _count(names: Sequence[str], found: Sequence[str]) -> str:
     return ", ".join(f"{name} {found.count(name)}" for name in names)
-
-
-def _list(words: Iterable[str]) -> str:
-    return ", ".join(words) or "none"
-
-
-def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [f"| {' | '.join(columns)} |", f"|---{'|--:' * (len(columns) - 1)}|"]
-    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])
