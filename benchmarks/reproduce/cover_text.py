@@ -125,7 +125,11 @@ def _sets(tables: Tables) -> Places:
         "random, mean of draws", "random, best draw", "best rival",
     ]  # fmt: skip
     n_draws = len(next(iter(by_chance.values())))
+    scores = errors(tables, tables.datasets)
+    ahead_of = (scores[:, 1:] < scores[:, :1]).sum(axis=1)
+    worst = int(ahead_of.argmax())
     return {
+        "worst": f"{tables.datasets[worst]}, where {ahead_of[worst]} are better",
         "cover_sets": table(columns, rows),
         "behind": listed(behind),
         "n_first": len(tables.datasets) - len(behind),
@@ -190,6 +194,10 @@ def _across(tables: Tables) -> Places:
         columns = ["ranker", *(str(k) for k in CURVE)]
         places[f"across_{measure}_{over}"] = table(columns, lines)
         places[f"leads_{measure}_{over}"] = _leads(found, ACROSS[measure])
+    found = curves(tables, "r2")
+    places["r2_behind_random"] = listed(
+        str(k) for k in CURVE if found[COVER][k] < found["random"][k]
+    )
     judged = [r for r in tables.rows("across") if r["measure"] == "r2" and r["lowest"]]
     row = min(judged, key=lambda r: float(r["lowest"]))
     places["r2_lowest"] = (
