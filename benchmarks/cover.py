@@ -163,8 +163,8 @@ def main() -> None:
     for name, part in PARTS.items():
         if given.only is None or name in given.only:
             rows = part()
-            show(rows)
             write(rows)
+            show(rows)
 
 
 if __name__ == "__main__":

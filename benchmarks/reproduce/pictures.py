@@ -63,7 +63,9 @@ def _across(tables: Tables) -> Any:
             for name, curve in found.items()
         )
         plot_curves(results, "mean", measure=measure, ax=ax)
-        ax.set_title("")
+        ax.set_title("", loc="left")
+        if over == "median":
+            ax.set_ylabel(f"{ax.get_ylabel()}, median of folds")
         ax.get_legend().remove()
     figure.legend(
         *axes.flat[0].get_legend_handles_labels(),
