@@ -63,8 +63,10 @@ def dissimilarities(
     return d
 
 
-def correlations(X: Any, features: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Return Pearson's r between some features; NaN on the diagonal and for constants.
+def correlations(
+    X: Any, features: NDArray[np.intp], kind: str = "correlation"
+) -> NDArray[np.float64]:
+    """Return correlations of some features; NaN on the diagonal and for constants.
 
     Of a table with categories, the mixed similarity.
 
@@ -74,6 +76,8 @@ def correlations(X: Any, features: NDArray[np.intp]) -> NDArray[np.float64]:
         The table, float32 or float64, without missing values.
     features : ndarray of int
         The columns.
+    kind : {"correlation", "spearman"}, default="correlation"
+        Pearson's r, or that of ranks.
     """
     if isinstance(X, CodedTable):
         s = 1.0 - dissimilarities(X, features, "mixed")
@@ -85,9 +89,7 @@ def correlations(X: Any, features: NDArray[np.intp]) -> NDArray[np.float64]:
     r = np.full((len(features), len(features)), np.nan)
     varied = np.flatnonzero(~constant)
     if len(varied) > 1:
-        r[np.ix_(varied, varied)] = 1.0 - dissimilarities(
-            columns, varied, "correlation"
-        )
+        r[np.ix_(varied, varied)] = 1.0 - dissimilarities(columns, varied, kind)
         np.fill_diagonal(r, np.nan)
     return r
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from franet._alike import dissimilarities
+from franet._alike import correlations
 from franet.report._columns import distribution
 from franet.report._features import NAMED, NEIGHBORS, communities_of
 from franet.report._heat import SHOWN, clustered
@@ -47,7 +47,8 @@ def cover_part(
     net = ranker.network_
     communities = net.communities()
     order = np.argsort(ranker.ranking_, kind="stable")[:top]
-    r = None if table is None else _correlations(ranker, table, order)
+    measure = _measure(ranker)
+    r = None if table is None else correlations(table, order, measure["name"])
     data = _data(ranker, table, names, order, r)
     return {
         "n_edges": int(net.n_edges),
@@ -57,7 +58,7 @@ def cover_part(
         "threshold": None,
         "quality": None,
         "n_examples": None if table is None else int(table.shape[0]),
-        "measure": _measure(ranker),
+        "measure": measure,
         "warnings": [*_notes(ranker), *plain_notes(data)],
         "data": data,
         "features": _rows(ranker, table, names, order),
@@ -123,20 +124,6 @@ def _notes(ranker: Any) -> list[str]:
             "follow by what each alone would add. To pick more, set n_ranked."
         )
     return said
-
-
-def _correlations(
-    ranker: Any, table: Any, features: NDArray[np.intp]
-) -> NDArray[np.float64]:
-    """Return the correlations; NaN on the diagonal and for constant columns."""
-    r = np.full((len(features), len(features)), np.nan)
-    varied = np.flatnonzero(~ranker.constant_[features])
-    if len(varied) > 1:
-        kind = _measure(ranker)["name"]
-        d = dissimilarities(table, features[varied], kind)
-        r[np.ix_(varied, varied)] = 1.0 - d
-        np.fill_diagonal(r, np.nan)
-    return r
 
 
 def _data(
