@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from franet.exceptions import UsageError
-from franet.plotting._style import INK, MUTED, PALETTE, network_of, new_axes, tidy
+from franet.plotting._style import INK, MUTED, PALETTE, network_of, new_axes, star, tidy
 
 __all__ = ["plot_coverage"]
 
@@ -117,20 +117,8 @@ def _draw_suggestion(ax: Any, ranker: Any) -> None:
             zorder=0,
             label=f"band: {found.low:,}–{found.high:,}",
         )
-    ax.axvline(count, color=PALETTE[5], lw=0.8, alpha=0.5, zorder=1)
     covered = ranker.coverage_[count - 1]
-    ax.plot(
-        [count],
-        [covered],
-        marker="*",
-        ms=15,
-        color=PALETTE[5],
-        mec="white",
-        mew=0.8,
-        ls="",
-        label=f"suggested: {count:,}, which cover {covered:.0%}",
-        zorder=5,
-    )
+    star(ax, count, covered, f"suggested: {count:,}, which cover {covered:.0%}")
 
 
 def _draw_selected(ax: Any, ranker: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from franet.exceptions import UsageError
-from franet.plotting._style import MUTED, PALETTE, network_of, new_axes, tidy
+from franet.plotting._style import MUTED, PALETTE, network_of, new_axes, star, tidy
 
 __all__ = ["plot_quality"]
 
@@ -174,23 +174,11 @@ def _draw_winner(ax: Any, ranker: Any, title: str) -> None:
         return
     x, y = ranker.thresholds_[i], ranker.quality_[i]
     words = f"winner: {x:.4g}, {ranker.n_edges_[i]:,} edges"
-    ax.axvline(x, color=PALETTE[5], lw=0.8, alpha=0.5, zorder=1)
     if np.isfinite(y):
         words = f"{words}, {title} {y:.4g}"
     else:  # nothing was rated: the winner was drawn by lot
         y = np.nan
-    ax.plot(
-        [x],
-        [y],
-        marker="*",
-        ms=15,
-        color=PALETTE[5],
-        mec="white",
-        mew=0.8,
-        ls="",
-        label=words,
-        zorder=5,
-    )
+    star(ax, x, y, words)
 
 
 def _plain_numbers(axis: Any) -> None:

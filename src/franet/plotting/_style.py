@@ -22,6 +22,7 @@ __all__ = [
     "network_of",
     "new_axes",
     "short",
+    "star",
     "tidy",
 ]
 
@@ -59,6 +60,23 @@ def tidy(ax: Any) -> None:
     for side in ("bottom", "left"):
         ax.spines[side].set_color("#c4c9d0")
     ax.tick_params(colors=MUTED, labelcolor=INK)
+
+
+def star(ax: Any, x: float, y: float, words: str) -> None:
+    """Mark what was chosen; y may be NaN where only its place is known."""
+    ax.axvline(x, color=PALETTE[5], lw=0.8, alpha=0.5, zorder=1)
+    ax.plot(
+        [x],
+        [y],
+        marker="*",
+        ms=15,
+        color=PALETTE[5],
+        mec="white",
+        mew=0.8,
+        ls="",
+        label=words,
+        zorder=5,
+    )
 
 
 def colours_of(labels: NDArray[np.intp]) -> list[str]:
