@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from franet.engine import levels
+from franet.engine._numpy import TileEngine
 from naive import naive_frane
 from tables import TABLES, blocks, random, tied
 from test_agreement import assert_agrees, fit
@@ -269,7 +269,7 @@ def test_copies_under_distances(similarity):
 )
 def test_threads(choice, stored, monkeypatch):
     if not stored:
-        monkeypatch.setattr(levels, "KEPT_PAIRS", 2000)
+        monkeypatch.setattr(TileEngine, "KEPT_PAIRS", 2000)
     choice = dict(choice)
     table = blocks(m=30, n=1100).astype(choice.pop("dtype", np.float64))
     one, *more = (fit(table, n_thresholds=8, n_jobs=k, **choice) for k in (1, 2, 4))

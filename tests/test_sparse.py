@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from franet.engine import levels
+from franet.engine._numpy import TileEngine
 from franet.similarity import open_source
 from franet.similarity._sparse import SparseCorrelationSource
 from tables import TABLES
@@ -175,8 +175,8 @@ def test_wide_table_is_not_made_dense(similarity, n):
 @pytest.mark.parametrize("similarity", ["correlation", "euclidean"])
 def test_fit_does_not_make_the_table_dense(similarity, monkeypatch):
     # What is stored of the graphs is not the question here.
-    monkeypatch.setattr(levels, "KEPT_PAIRS", 10_000)
-    monkeypatch.setattr(levels, "DEEP_PAIRS", 10_000)
+    monkeypatch.setattr(TileEngine, "KEPT_PAIRS", 10_000)
+    monkeypatch.setattr(TileEngine, "DEEP_PAIRS", 10_000)
     m, n = (2000, 8000) if similarity == "correlation" else (4000, 2000)
     table = sparse.random_array(
         (m, n), density=0.01, format="csc", rng=np.random.default_rng(0)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from franet.engine import levels
+from franet.engine._numpy import TileEngine
 from naive import naive_frane
 from tables import TABLES, blocks
 from test_agreement import assert_agrees, fit
@@ -16,8 +17,8 @@ TABLE = blocks(m=25, n=300)
 @pytest.fixture(params=[(0, 0), (60, 60), (60, 5000), (2000, 2000)])
 def few_kept(request, monkeypatch):
     # Pairs that are stored at first, and if denser graphs matter.
-    monkeypatch.setattr(levels, "KEPT_PAIRS", request.param[0])
-    monkeypatch.setattr(levels, "DEEP_PAIRS", request.param[1])
+    monkeypatch.setattr(TileEngine, "KEPT_PAIRS", request.param[0])
+    monkeypatch.setattr(TileEngine, "DEEP_PAIRS", request.param[1])
     monkeypatch.setattr(levels, "SAMPLED", 5)
 
 

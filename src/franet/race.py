@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from franet._progress import report
-from franet.centrality.pagerank import Solution, solve_together
-from franet.engine.graph_kernels import DISCARDED
+from franet.centrality.pagerank import solve_together
+from franet.engine.graphs import Solution
 from franet.engine.levels import Levels
 from franet.quality import EQUAL
 
@@ -16,9 +16,6 @@ __all__ = ["Race"]
 # Relative tolerance of the scores, and of those that only serve to compare graphs.
 RTOL = 1e-12
 LOOSE = 1e-3
-# Candidates solved at a time. Constant, so that what is solved, and not only the
-# winner, is the same on any number of threads.
-BATCH = 4
 # Of dense graphs, every so-manyth is tried first: they are dear, and a good one that
 # is found early spares the others.
 DEEP_STRIDE = 5
@@ -65,8 +62,12 @@ class Race:
             self._solve_kept(stride=DEEP_STRIDE)
         levels.sample(self._at_stake())
         self._sharpen_bounds()
-        if levels.is_rough:
-            self._take(self._streamed(self._at_stake(), self.best, rough=True))
+        if levels.is_rough or levels.engine.streams_together:
+            at_stake = self._at_stake()
+            found = self._streamed(at_stake, self.best, rough=levels.is_rough)
+            self._take(found)
+            if not levels.is_rough:
+                self.waiting -= set(at_stake)
         while at_stake := self._at_stake():
             # The most promising first: it may spare the others.
             first = max(at_stake, key=lambda i: (self.bound[i], -i))
@@ -88,17 +89,21 @@ class Race:
 
         With a stride, every so-manyth first: what they reach spares the others.
         """
-        n_kept = self.levels.n_kept
+        n_kept, size = self.levels.n_kept, self._batch
         rest = [i for i in self._at_stake() if i < n_kept]
         rest.sort(key=lambda i: (i % stride > 0, i))
         while rest := [i for i in rest if self.bound[i] >= _just(self.best)]:
-            batch, rest = rest[:BATCH], rest[BATCH:]
+            batch, rest = rest[:size], rest[size:]
             self._take(self._kept(batch, self.best, LOOSE))
             report("candidates", len(self.bound) - len(rest), len(self.bound))
         while batch := [i for i in self._at_stake() if i < n_kept]:
-            batch = sorted(batch, key=lambda i: (-self.bound[i], i))[:BATCH]
+            batch = sorted(batch, key=lambda i: (-self.bound[i], i))[:size]
             self._take(self._kept(batch, self.best, RTOL))
             self.waiting -= set(batch)
+
+    @property
+    def _batch(self) -> int:
+        return 1 if self.levels.kept is None else self.levels.kept.batch
 
     def _take(self, found: dict[int, Solution]) -> None:
         for i, solution in found.items():
@@ -108,23 +113,17 @@ class Race:
     def solve(self, graphs: list[int]) -> None:
         """Solve graphs, whatever they may be worth."""
         kept = [i for i in graphs if i < self.levels.n_kept]
-        for at in range(0, len(kept), BATCH):
-            self._kept(kept[at : at + BATCH], -np.inf, RTOL)
-            report("PageRank", min(at + BATCH, len(kept)), len(kept))
+        size = self._batch
+        for at in range(0, len(kept), size):
+            self._kept(kept[at : at + size], -np.inf, RTOL)
+            report("PageRank", min(at + size, len(kept)), len(kept))
         self._streamed([i for i in graphs if i >= self.levels.n_kept], -np.inf)
 
     def _kept(self, graphs: list[int], best: float, rtol: float) -> dict[int, Solution]:
         """Solve stored graphs unless their RQH is provably below the best."""
-        kept = self.levels.kept
+        kept, runner = self.levels.kept, self.levels.engine.runner
         assert kept is not None
-
-        def solve(i: int) -> Solution:
-            status, low, high, scores = kept.pagerank(
-                i, self.damping, _just(best), rtol
-            )
-            return Solution(None if status == DISCARDED else scores, low, high)
-
-        answers = self.levels.engine.runner.map(solve, graphs)
+        answers = kept.solve(graphs, self.damping, _just(best), rtol, runner)
         found = dict(zip(graphs, answers, strict=True))
         if rtol == RTOL:
             self._keep(found)

@@ -23,9 +23,7 @@ from franet.centrality import CENTRALITIES, from_function
 from franet.engine._numpy import TileEngine
 from franet.engine.levels import Levels
 from franet.engine.measure import Extrema, Measure
-from franet.engine.memory import Store, parse_bytes
-from franet.engine.plan import make_plan
-from franet.engine.tiles import PairSource
+from franet.engine.memory import parse_bytes
 from franet.exceptions import DataError
 from franet.quality import EQUAL, QUALITIES
 from franet.race import Race
@@ -106,6 +104,8 @@ class Outcome:
         The scores at the next denser candidate.
     all_scores : ndarray or None
         The scores at every threshold, those too sparse included.
+    approximation : Approximation or None
+        How far an approximate search may be off.
     """
 
     scores: NDArray[np.float64]
@@ -121,28 +121,21 @@ class Outcome:
     truncated: bool = False
     second_key: NDArray[np.float64] | None = None
     all_scores: NDArray[np.float64] | None = None
+    approximation: Any = None
 
 
-def search(source: PairSource, settings: Settings, n_threads: int = 1) -> Outcome:
+def search(engine: TileEngine, settings: Settings) -> Outcome:
     """Find the threshold whose ranking has the highest quality.
 
     Parameters
     ----------
-    source : PairSource
-        The similarity of the features.
+    engine : TileEngine
+        Reductions over the similarities of all features.
     settings : Settings
         What is asked for.
-    n_threads : int, default=1
-        Number of threads; the outcome does not depend on it.
     """
-    if source.n < 2:
-        return _no_winner(source.n, settings, "there is only one feature to rank")
-    plan = make_plan(source, settings.n_thresholds, n_threads, settings.max_memory)
-    with Store(plan.on_disk) as store:
-        return _search(TileEngine(source, n_threads, store), settings)
-
-
-def _search(engine: TileEngine, settings: Settings) -> Outcome:
+    if engine.n < 2:
+        return _no_winner(engine.n, settings, "there is only one feature to rank")
     extrema = engine.extrema()
     if not np.isfinite(extrema.high):
         raise DataError("The distances overflow: the values are too large. Scale them.")

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from franet.engine import kernels, levels
+from franet.engine import kernels
+from franet.engine._numpy import TileEngine
 from franet.similarity import SIMILARITIES
 from naive import naive_frane
 from tables import random
@@ -28,8 +29,8 @@ def test_similarities(similarity):
 @pytest.mark.parametrize("kept", [0, 12, 100])
 @pytest.mark.parametrize("weighted", [True, False])
 def test_stored_and_streamed_graphs(monkeypatch, dtype, kept, weighted):
-    monkeypatch.setattr(levels, "KEPT_PAIRS", kept)
-    monkeypatch.setattr(levels, "DEEP_PAIRS", kept)
+    monkeypatch.setattr(TileEngine, "KEPT_PAIRS", kept)
+    monkeypatch.setattr(TileEngine, "DEEP_PAIRS", kept)
     X = TABLE.astype(dtype)
     X = np.column_stack([X, X[:, 0]])
     choice = {"n_thresholds": 8, "weighted": weighted}

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from franet import FRANe
-from franet.engine import levels, memory, plan
-from franet.engine.graphs import EdgeSink
+from franet.engine import memory
+from franet.engine._numpy import TileEngine
+from franet.engine.graphs import EdgeSink, KeptGraphs
 from franet.engine.measure import Measure
 from franet.engine.memory import Store, available_bytes, parse_bytes
 from franet.engine.tiles import TileGrid
@@ -58,7 +59,7 @@ def test_sink_gives_out_edges_in_the_order_of_tiles(on_disk):
         )
         sink.add(grid.tile(0, 1), zero[:1], one[:1], np.array([0.25]))
         sink.add(grid.tile(0, 2), zero[:0], one[:0], np.array([]))
-        graphs = sink.graphs(6)
+        graphs = KeptGraphs(6, **sink.close())
         assert graphs.n_edges().tolist() == [4, 6]
         sparse, dense = graphs.matrix(0).toarray(), graphs.matrix(1).toarray()
     expected = np.zeros((6, 6))
@@ -73,8 +74,8 @@ def test_sink_gives_out_edges_in_the_order_of_tiles(on_disk):
 @pytest.mark.parametrize("kept", [3000, 10**6])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_scores_do_not_depend_on_memory_or_threads(monkeypatch, tmp_path, kept, dtype):
-    monkeypatch.setattr(levels, "KEPT_PAIRS", kept)
-    monkeypatch.setattr(levels, "DEEP_PAIRS", kept)
+    monkeypatch.setattr(TileEngine, "KEPT_PAIRS", kept)
+    monkeypatch.setattr(TileEngine, "DEEP_PAIRS", kept)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     X = blocks(n=1300).astype(dtype)
     first = fit(X, n_jobs=1)
@@ -114,7 +115,7 @@ def test_files_go_when_the_work_fails(monkeypatch, tmp_path):
 
 
 def test_plan_grows_with_the_table(monkeypatch):
-    monkeypatch.setattr(plan, "KEPT_PAIRS", 1000)
+    monkeypatch.setattr(TileEngine, "KEPT_PAIRS", 1000)
     small, large = (FRANe().plan(blocks(n=n)) for n in (300, 1200))
     assert small["n_pairs"] == 300 * 299 // 2
     assert large["n_tiles"] > small["n_tiles"]

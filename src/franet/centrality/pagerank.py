@@ -6,36 +6,18 @@ dense to be stored: one pass over the tiles serves a product of every graph.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from franet.engine.graph_kernels import rqh_interval
+from franet.engine.graphs import Solution
 from franet.engine.levels import Levels
 from franet.quality import EQUAL
 
-__all__ = ["Solution", "solve_together"]
+__all__ = ["solve_together"]
 
 # Products without progress after which rounding, or roughness, is all that is left.
 PATIENCE = 5
-
-
-@dataclass
-class Solution:
-    """What is known of the PageRank of one graph.
-
-    Attributes
-    ----------
-    scores : ndarray or None
-        The scores; None if the graph was discarded, or not solved.
-    low, high : float
-        Bounds on RQH.
-    """
-
-    scores: NDArray[np.float64] | None
-    low: float
-    high: float
 
 
 class _Iteration:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,34 @@ from scipy import sparse
 from franet.engine import graph_kernels, kernels
 from franet.engine.measure import BinTable, Measure
 from franet.engine.memory import Store
-from franet.engine.tiles import Tile
+from franet.engine.passes import empty_heaps
+from franet.engine.tiles import Tile, TileRunner
 
-__all__ = ["EdgeSink", "Heaps", "KeptGraphs", "adjacency"]
+__all__ = [
+    "EdgeSink",
+    "KeptGraphs",
+    "Solution",
+    "adjacency",
+    "heap_edges",
+    "merge_edges",
+]
+
+
+@dataclass
+class Solution:
+    """What is known of the PageRank of one graph.
+
+    Attributes
+    ----------
+    scores : ndarray or None
+        The scores; None if the graph was discarded, or not solved.
+    low, high : float
+        Bounds on RQH.
+    """
+
+    scores: NDArray[np.float64] | None
+    low: float
+    high: float
 
 
 def adjacency(j: Any, k: Any, weights: Any, n: int) -> sparse.csr_array:
@@ -77,26 +103,49 @@ class EdgeSink:
         self._weight[start : start + len(d)] = weight
         self._tiles[tile.i, tile.j] = tile, start, ends
 
-    def graphs(self, n: int) -> KeptGraphs:
-        """Return the graphs: their tiles in one order, wherever the edges lie."""
+    def close(self) -> dict[str, NDArray[Any]]:
+        """Return the edges, as :class:`KeptGraphs` takes them: tiles in one order."""
         tiles = [self._tiles[at] for at in sorted(self._tiles)]
         n_graphs = len(self._table.arguments[0])
         ends = np.zeros((n_graphs, len(tiles)), np.int64)
         for t, (_, start, end) in enumerate(tiles):
             ends[:, t] = start + end
-        return KeptGraphs(
-            n,
-            row=np.array([tile.rows.start for tile, _, _ in tiles], np.int64),
-            col=np.array([tile.cols.start for tile, _, _ in tiles], np.int64),
-            start=np.array([start for _, start, _ in tiles], np.int64),
-            ends=ends,
-            index=self._index,
-            weight=self._weight,
-        )
+        return {
+            "row": np.array([tile.rows.start for tile, _, _ in tiles], np.int64),
+            "col": np.array([tile.cols.start for tile, _, _ in tiles], np.int64),
+            "start": np.array([start for _, start, _ in tiles], np.int64),
+            "ends": ends,
+            "index": self._index[: self._size],
+            "weight": self._weight[: self._size],
+        }
+
+
+def merge_edges(parts: list[dict[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
+    """Return the edges of several sinks, which had different tiles, as one."""
+    before = np.cumsum([0] + [len(part["index"]) for part in parts[:-1]])
+    tiles = {
+        "row": np.concatenate([part["row"] for part in parts]),
+        "col": np.concatenate([part["col"] for part in parts]),
+        "start": np.concatenate(
+            [part["start"] + at for part, at in zip(parts, before, strict=True)]
+        ),
+        "ends": np.concatenate(
+            [part["ends"] + at for part, at in zip(parts, before, strict=True)], axis=1
+        ),
+    }
+    order = np.lexsort((tiles["col"], tiles["row"]))
+    return {
+        **{name: values[..., order] for name, values in tiles.items()},
+        "index": np.concatenate([part["index"] for part in parts]),
+        "weight": np.concatenate([part["weight"] for part in parts]),
+    }
 
 
 class KeptGraphs:
     """The graphs of several thresholds; graph ``i`` holds the edges of ``i - 1``.
+
+    So many (`batch`) are solved at a time. Constant, so that what is solved, and not
+    only the winner, is the same on any number of threads.
 
     Parameters
     ----------
@@ -105,6 +154,8 @@ class KeptGraphs:
     row, col, start, ends, index, weight : ndarray
         The edges, as :mod:`franet.engine.graph_kernels` describes them.
     """
+
+    batch = 4
 
     def __init__(
         self,
@@ -143,33 +194,34 @@ class KeptGraphs:
         graph_kernels.product(*self._graph(i), x, y)
         return y
 
-    def pagerank(
-        self, i: int, damping: float, best: float, rtol: float
-    ) -> tuple[int, float, float, NDArray[np.float64]]:
-        """Solve PageRank on graph `i`, or prove that its RQH is below `best`.
+    def solve(
+        self,
+        graphs: list[int],
+        damping: float,
+        best: float,
+        rtol: float,
+        runner: TileRunner,
+    ) -> list[Solution]:
+        """Solve PageRank on some graphs, or prove that their RQH is below `best`."""
 
-        Returns
-        -------
-        status : int
-            One of the states of the kernel.
-        low, high : float
-            Bounds on RQH.
-        scores : ndarray
-            The scores; of use only if the state is not "discarded".
-        """
-        d, z = self.degrees[i], np.empty(self.n)
-        status, low, high = graph_kernels.pagerank(
-            *self._graph(i),
-            d,
-            damping,
-            best,
-            rtol,
-            1000,
-            z=z,
-            work=np.empty((5, self.n)),
-        )
-        scores = np.where(d > 0.0, d * z, (1.0 - damping) / self.n)
-        return status, low, high, scores
+        def one(i: int) -> Solution:
+            d, z = self.degrees[i], np.empty(self.n)
+            status, low, high = graph_kernels.pagerank(
+                *self._graph(i),
+                d,
+                damping,
+                best,
+                rtol,
+                1000,
+                z=z,
+                work=np.empty((5, self.n)),
+            )
+            if status == graph_kernels.DISCARDED:
+                return Solution(None, low, high)
+            scores = np.where(d > 0.0, d * z, (1.0 - damping) / self.n)
+            return Solution(scores, low, high)
+
+        return runner.map(one, graphs)
 
     def matrix(self, i: int) -> sparse.csr_array:
         """Return graph `i` as a sparse matrix, columns sorted."""
@@ -190,30 +242,20 @@ class KeptGraphs:
 
         For each feature so many, ties by the position of the other feature.
         """
-        heaps = Heaps(self.n, per_feature)
-        graph_kernels.strongest(*self._graph(i), **heaps.arguments)
-        j, k, negative = heaps.edges()
+        heaps = empty_heaps(self.n, per_feature)
+        graph_kernels.strongest(*self._graph(i), **heaps)
+        j, k, negative = heap_edges(**heaps)
         return adjacency(j, k, -negative, self.n)
 
 
-class Heaps:
-    """For each feature its strongest edges, by the smallest values."""
-
-    def __init__(self, n: int, per_feature: int) -> None:
-        self._n = n
-        self.arguments: dict[str, NDArray[Any]] = {
-            "size": np.zeros(n, np.int64),
-            "values": np.empty((n, per_feature)),
-            "features": np.empty((n, per_feature), np.int32),
-        }
-
-    def edges(self) -> tuple[NDArray[np.int32], NDArray[np.int32], Any]:
-        """Return both ends and the value of each edge, every edge once."""
-        size, values, features = self.arguments.values()
-        kept = np.arange(values.shape[1]) < size[:, None]
-        j = np.repeat(np.arange(self._n), size)
-        k = features[kept].astype(np.int64)
-        pair = np.minimum(j, k) * self._n + np.maximum(j, k)
-        pair, at = np.unique(pair, return_index=True)
-        first, second = pair // self._n, pair % self._n
-        return first.astype(np.int32), second.astype(np.int32), values[kept][at]
+def heap_edges(
+    size: NDArray[np.int64], values: NDArray[np.float64], features: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], NDArray[np.int32], Any]:
+    """Return both ends and the value of each edge in some heaps, every edge once."""
+    n = len(size)
+    kept = np.arange(values.shape[1]) < size[:, None]
+    j = np.repeat(np.arange(n), size)
+    k = features[kept].astype(np.int64)
+    pair = np.minimum(j, k) * n + np.maximum(j, k)
+    pair, at = np.unique(pair, return_index=True)
+    return (pair // n).astype(np.int32), (pair % n).astype(np.int32), values[kept][at]

@@ -20,6 +20,7 @@ __all__ = [
     "extrema",
     "masked_product",
     "offer",
+    "offer_all",
     "pack",
     "smallest_above",
     "strongest",
@@ -324,3 +325,17 @@ def strongest(D, a, b, up, j0, k0, limit, *, size, values, features):
                 p, q = j0 + j, k0 + k
                 size[p] = offer(d, q, size[p], values[p], features[p])
                 size[q] = offer(d, p, size[q], values[q], features[q])
+
+
+@kernel
+def offer_all(size, values, features, heap_size, heap_values, heap_features):
+    """Offer the edges of some heaps to the heaps of the same features."""
+    for j in range(size.size):
+        for p in range(size[j]):
+            heap_size[j] = offer(
+                values[j, p],
+                features[j, p],
+                heap_size[j],
+                heap_values[j],
+                heap_features[j],
+            )

@@ -14,11 +14,6 @@ from franet.engine.measure import Extrema, Measure
 
 __all__ = ["Levels"]
 
-# Pairs that are stored: of the sparse graphs at first, and of denser ones if these
-# turn out to matter. Constants, not a matter of the memory at hand, because scores
-# must not depend on that.
-KEPT_PAIRS = 5_000_000
-DEEP_PAIRS = 27_000_000
 # Dense graphs whose degrees are summed in one pass; others lie between two of them.
 SAMPLED = 16
 
@@ -63,9 +58,9 @@ class Levels:
         self.n = engine.n
         self.n_kept = len(edges)
         capacity = self.n * (self.n - 1) // 2
-        if capacity > KEPT_PAIRS:
+        if capacity > engine.kept_pairs:
             most = extrema.tally.at_most(edges + engine.source.error)
-            self.n_kept = int((most <= KEPT_PAIRS).sum())
+            self.n_kept = int((most <= engine.kept_pairs).sum())
             capacity = int(most[self.n_kept - 1]) if self.n_kept else 0
         dense = np.arange(self.n_kept, len(edges))
         # The first and the last of them always.
@@ -85,7 +80,7 @@ class Levels:
 
     def deepen(self, graphs: list[int]) -> bool:
         """Store more graphs, so that some of those named are stored, if they fit."""
-        fit = [i for i in graphs if self.n_edges[i] // 2 <= DEEP_PAIRS]
+        fit = [i for i in graphs if self.n_edges[i] // 2 <= self.engine.deep_pairs]
         if not fit or max(fit) < self.n_kept:
             return False
         # The old ones go before the new ones come.

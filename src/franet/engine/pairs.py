@@ -1,4 +1,4 @@
-"""What one pass over the tiles brings in."""
+"""The pass that collects edges: sparse graphs whole, of dense ones the degrees."""
 
 from __future__ import annotations
 
@@ -8,10 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from franet.engine.graphs import KeptGraphs, adjacency
-from franet.engine.measure import Measure
+from franet.engine import kernels
+from franet.engine.graphs import EdgeSink, KeptGraphs, adjacency, merge_edges
+from franet.engine.measure import Measure, NearTable
+from franet.engine.memory import Store
+from franet.engine.passes import Degrees, Pass, State
+from franet.engine.tiles import PairSource, Tile, TileGrid
 
-__all__ = ["Harvest", "Pairs"]
+__all__ = ["Gather", "Harvest", "Pairs"]
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,114 @@ class Pairs:
         ordered += [parts[at] for at in sorted(parts)]
         names = ("j", "k", "d", "rough")
         return cls(*(np.concatenate([getattr(p, x) for p in ordered]) for x in names))
+
+
+@dataclass(frozen=True)
+class Gather(Pass):
+    """Edges of the sparse graphs, and the degrees of some of the dense ones.
+
+    Parameters
+    ----------
+    edges : ndarray
+        Graph ``i`` has the pairs with ``d <= edges[i]``; ascending.
+    n_kept : int
+        So many graphs are stored.
+    sampled : ndarray of int
+        The graphs whose degrees are summed.
+    measure : Measure
+        Turns dissimilarities into weights.
+    capacity : int
+        Number of edges of the stored graphs at the most.
+    error : float
+        Bound on what tiles are off.
+    """
+
+    edges: NDArray[np.float64]
+    n_kept: int
+    sampled: NDArray[np.intp]
+    measure: Measure
+    capacity: int
+    error: float
+    stage = "edges"
+
+    @property
+    def degrees(self) -> Degrees:
+        """The part of the pass that adds up degrees."""
+        return Degrees(self.edges[self.sampled], self.measure)
+
+    def start(self, grid: TileGrid, store: Store) -> State:
+        """Return an empty sink, and zeros."""
+        sink = None
+        if self.n_kept:
+            kept = self.edges[: self.n_kept]
+            sink = EdgeSink(kept, self.measure, self.capacity, store)
+        dense = self.edges[self.n_kept :]
+        rough = self.error > 0.0 and len(dense) > 0
+        return {
+            "sink": sink,
+            "near": {},
+            "near_table": NearTable(dense, self.error) if rough else None,
+            "n_pairs": np.zeros((grid.n_blocks, len(dense)), np.int64),
+            **self.degrees.start(grid, store),
+        }
+
+    def visit(self, source: PairSource, tile: Tile, state: State) -> None:
+        """Keep the edges of a tile and count the others."""
+        at = tile.i, tile.j
+        D = source.tile(*at)
+        pairs = D, *tile.shape, tile.is_diagonal
+        if state["sink"] is not None:
+            self._keep(state["sink"], source, tile, D)
+        dense = self.edges[self.n_kept :]
+        if not len(dense):
+            return
+        kernels.count_pairs(*pairs, dense, counts=state["n_pairs"][tile.i])
+        if state["near_table"] is not None:
+            found = kernels.collect_near(*pairs, *state["near_table"].arguments)
+            state["near"][at] = _exactly(source, tile, *found)
+        self.degrees.add(tile, D, state)
+
+    def _keep(
+        self, sink: EdgeSink, source: PairSource, tile: Tile, D: NDArray[Any]
+    ) -> None:
+        """Put the edges of a tile into the sink."""
+        ε, limit = self.error, float(self.edges[self.n_kept - 1])
+        j, k, d = kernels.collect(D, *tile.shape, tile.is_diagonal, limit + ε)
+        if ε:
+            d = source.refine(tile.i, tile.j, j, k, d)
+            inside = d <= limit
+            j, k, d = j[inside], k[inside], d[inside]
+        sink.add(tile, j, k, d)
+
+    def close(self, state: State) -> State:
+        """Return the edges, counts and degrees; pairs near a limit tile by tile."""
+        near = Pairs.joined(state["near"])
+        closed = self.degrees.close({x: state[x] for x in ("count", "weight")})
+        return {
+            "edges": None if state["sink"] is None else state["sink"].close(),
+            "n_pairs": state["n_pairs"].sum(axis=0),
+            "degrees": closed,
+            "near": {"j": near.j, "k": near.k, "d": near.d, "rough": near.rough},
+        }
+
+    def merge(self, states: list[State]) -> State:
+        """Join the edges and add up the others."""
+        near = [state["near"] for state in states]
+        degrees = [state["degrees"] for state in states]
+        edges = [state["edges"] for state in states]
+        return {
+            "edges": merge_edges(edges) if self.n_kept else None,
+            "n_pairs": np.sum([state["n_pairs"] for state in states], axis=0),
+            "degrees": self.degrees.merge(degrees),
+            "near": {x: np.concatenate([part[x] for part in near]) for x in near[0]},
+        }
+
+
+def _exactly(source: PairSource, tile: Tile, j: Any, k: Any, rough: Any) -> Pairs:
+    """Return pairs found in a tile with their float64 values."""
+    d = source.refine(tile.i, tile.j, j, k, rough)
+    rows, cols = np.int32(tile.rows.start), np.int32(tile.cols.start)
+    return Pairs(j + rows, k + cols, d, rough)
 
 
 @dataclass
@@ -81,6 +193,8 @@ class Harvest:
     ) -> None:
         """Decide the pairs near a limit by their exact values."""
         near = self.near
+        if not len(near.d):
+            return
         for i, limit in enumerate(edges):
             sign = (near.d <= limit).astype(np.int8) - (near.rough <= limit)
             self.n_pairs[i] += int(sign.sum())

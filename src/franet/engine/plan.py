@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from franet.engine import kernels
-from franet.engine.levels import DEEP_PAIRS, KEPT_PAIRS
+from franet.engine._numpy import TileEngine
 from franet.engine.measure import Tally
 from franet.engine.memory import BYTES_PER_PAIR, available_bytes
 from franet.engine.tiles import PairSource, TileGrid
@@ -90,9 +90,9 @@ class Plan:
             )
 
         tiles = self.n_tiles / self.n_threads
-        kept = min(self.n_pairs, KEPT_PAIRS)
+        kept = min(self.n_pairs, TileEngine.KEPT_PAIRS)
         base = tiles * (_timed(survey) + _timed(harvest)) + kept * _SECONDS_PER_PAIR
-        if self.n_pairs <= KEPT_PAIRS:
+        if self.n_pairs <= TileEngine.KEPT_PAIRS:
             return base, base
         one = tiles * _timed(product)
         return base + _USUAL_PRODUCTS * one, base + _MOST_PRODUCTS * one
@@ -131,7 +131,7 @@ def make_plan(
     tables = 28 * n * n_thresholds
     fixed = source.nbytes + tables + 40 * source.block**2 * n_threads
     # As many as are stored if the dense graphs turn out to matter.
-    kept = BYTES_PER_PAIR * min(pairs, DEEP_PAIRS)
+    kept = BYTES_PER_PAIR * min(pairs, TileEngine.DEEP_PAIRS)
     most = available_bytes() // 2 if max_memory is None else max_memory
     if fixed > most:
         raise UsageError(
