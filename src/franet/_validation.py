@@ -6,25 +6,88 @@ from collections import Counter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from franet._coded import CodedTable, code_table, column_name
+from franet.columns import Columns, open_columns
+from franet.columns._finite import check_finite
+from franet.columns._open import in_memory
+from franet.engine.memory import available_bytes, parse_bytes
 from franet.exceptions import DataError, UsageError
 
 __all__ = ["check_table", "number_to_select", "stays_polars"]
 
 
-def check_table(estimator: Any, X: Any, *, allow_missing: bool = False) -> Any:
+def check_table(
+    estimator: Any, X: Any, *, allow_missing: bool = False, lazy: bool = False
+) -> Any:
     """Return the table as float32 or float64, dense or sparse; never a changed input.
 
     Sets ``n_features_in_`` and ``feature_names_in_`` on the estimator. Integers and
     booleans become float64. The error for a bad value names its column.
 
     With ``similarity="mixed"`` a table that holds text is returned as a `CodedTable`.
+    With ``lazy``, a table that does not lie in memory is returned as `Columns` under
+    the correlations; its values are checked by those who read them. Otherwise it is
+    read into memory, if it fits.
     """
+    columns = open_columns(X)
+    if columns is not None:
+        X, found = _check_columns(estimator, columns, X, lazy and not allow_missing)
+        if found:
+            return X
+    X, names = in_memory(X) if columns is None else (X, columns.names)
+    table = _check_in_memory(estimator, X, allow_missing, names)
+    if names is not None:
+        estimator.feature_names_in_ = names
+    return table
+
+
+def _check_columns(
+    estimator: Any, columns: Columns, X: Any, lazy: bool
+) -> tuple[Any, bool]:
+    """Return a table to be read piece by piece, or in memory, and which it is."""
+    from franet.similarity import CORRELATIONS
+
+    similarity = getattr(estimator, "similarity", None)
+    if lazy and isinstance(similarity, str) and similarity in CORRELATIONS:
+        _check_shape(estimator, columns.shape)
+        estimator.n_features_in_ = columns.shape[1]
+        if columns.names is not None:
+            _check_unique(columns.names)
+            estimator.feature_names_in_ = columns.names
+        elif hasattr(estimator, "feature_names_in_"):
+            del estimator.feature_names_in_
+        columns.choice = hasattr(estimator, "missing")
+        return columns, True
+    if isinstance(X, np.memmap):  # the system reads it, and forgets it again
+        return X, False
+    given = getattr(estimator, "max_memory", None)
+    most = available_bytes() if given is None else parse_bytes(given)
+    if columns.nbytes > most:
+        raise UsageError(
+            f"The table takes {columns.nbytes / 1e9:.3g} GB, more than "
+            f"max_memory={most / 1e9:.3g} GB. FRANe() with similarity='correlation', "
+            "'abs-correlation' or 'spearman' reads it piece by piece; otherwise raise "
+            "max_memory, or pass fewer columns."
+        )
+    return columns.load(), False
+
+
+def _check_shape(estimator: Any, shape: tuple[int, int]) -> None:
+    for size, what in zip(shape, ("sample", "feature"), strict=True):
+        if size < 2:
+            raise DataError(
+                f"Found array with {size} {what}(s) (shape={shape}) while a minimum of "
+                f"2 is required by {type(estimator).__name__}. Pass a table of at "
+                "least two rows and two columns."
+            )
+
+
+def _check_in_memory(estimator: Any, X: Any, allow_missing: bool, names: Any) -> Any:
+    """Return a table in memory, checked; `names` are those that it does not carry."""
     if allow_missing and sparse.issparse(X):
         raise DataError(
             "missing='pairwise' needs a dense table: sparse input is not supported. "
@@ -55,9 +118,9 @@ def check_table(estimator: Any, X: Any, *, allow_missing: bool = False) -> Any:
         # Sorting and adding up is done in place: not in the caller's arrays.
         table = table.copy()
         table.sum_duplicates()
-    _check_finite(
+    check_finite(
         table,
-        getattr(estimator, "feature_names_in_", None),
+        getattr(estimator, "feature_names_in_", names),
         allow_missing,
         hasattr(estimator, "missing") and not mixed,
     )
@@ -81,7 +144,7 @@ def _check_coded(estimator: Any, X: Any, allow_missing: bool) -> CodedTable | No
         _explain(X, err)
         raise
     names = getattr(estimator, "feature_names_in_", None)
-    _check_finite(coded.values, names, allow_missing, False)
+    check_finite(coded.values, names, allow_missing, False)
     return coded
 
 
@@ -100,8 +163,11 @@ def stays_polars(estimator: Any, X: Any) -> bool:
 
 def _check_names(X: Any) -> None:
     columns = getattr(X, "columns", None)
-    if columns is None or callable(columns):
-        return
+    if columns is not None and not callable(columns):
+        _check_unique(columns)
+
+
+def _check_unique(columns: Any) -> None:
     repeated = [name for name, count in Counter(columns).items() if count > 1]
     if repeated:
         shown = ", ".join(repr(name) for name in repeated[:5])
@@ -177,35 +243,6 @@ def _explain_text(X: Any, err: Exception, remedy: str) -> None:
             # scikit-learn expects a TypeError where Python raises one.
             kind = DataError if isinstance(found, ValueError) else TypeError
             raise kind(message) from err
-
-
-def _check_finite(X: Any, names: Any, allow_missing: bool, choice: bool) -> None:
-    values = X.data if sparse.issparse(X) else X
-    # The sum is not finite as soon as one value is not: one pass, no mask.
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = values.sum(dtype=np.float64)
-    if np.isfinite(total):
-        return
-    bad = np.isinf(values) if allow_missing else ~np.isfinite(values)
-    if not bad.any():
-        return
-    row, j = _first_bad(X, bad)
-    value = "NaN" if np.isnan(X[row, j]) else "infinity (inf)"
-    remedy = "Fill or drop it" if value == "NaN" else "Clip or drop it"
-    # Only some rankers have the choice.
-    remedy += ", or set missing='pairwise'." if choice and value == "NaN" else "."
-    raise DataError(f"{column_name(j, names)} holds {value} in row {row}. {remedy}")
-
-
-def _first_bad(X: Any, bad: NDArray[np.bool_]) -> tuple[int, int]:
-    if sparse.issparse(X):
-        coo = X.tocoo()
-        where = ~np.isfinite(coo.data)
-        columns, rows = coo.coords[1][where], coo.coords[0][where]
-    else:
-        rows, columns = np.nonzero(bad)
-    first = np.lexsort((rows, columns))[0]
-    return int(rows[first]), int(columns[first])
 
 
 def number_to_select(wanted: Any, n: int) -> int:

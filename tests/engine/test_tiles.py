@@ -74,3 +74,55 @@ def test_map_keeps_the_order(n_threads):
         x * x for x in range(9)
     ]
     assert TileRunner(n_threads).map(abs, []) == []
+
+
+def meetings(grid):
+    """Return for each block whom it meets, in order; no block is twice in a round."""
+    found = {}
+    for tiles in grid.rounds():
+        blocks = [b for tile in tiles for b in {tile.i, tile.j}]
+        assert len(blocks) == len(set(blocks))
+        for tile in tiles:
+            found.setdefault(tile.i, []).append(tile.j)
+            if not tile.is_diagonal:
+                found.setdefault(tile.j, []).append(tile.i)
+    return found
+
+
+@pytest.mark.parametrize("group", [1, 2, 3, 7])
+@pytest.mark.parametrize("n_blocks", [1, 2, 5, 8, 13, 40])
+def test_the_order_does_not_depend_on_the_room(n_blocks, group):
+    expected = meetings(TileGrid(n_blocks * 8, 8, group))
+    assert len(expected) == n_blocks
+    assert all(sorted(met) == list(range(n_blocks)) for met in expected.values())
+    least = TileGrid(n_blocks * 8, 8, group).least_room
+    assert least <= 2 * group
+    for room in (least, 2 * group, 3 * group, 5 * group):
+        grid = TileGrid(n_blocks * 8 - 3, 8, group, room)
+        assert meetings(grid) == expected
+        for session in grid.sessions():
+            blocks = {b for tiles in session for t in tiles for b in (t.i, t.j)}
+            assert len(blocks) <= room
+
+
+def test_one_group_is_a_tournament():
+    plain, grouped = TileGrid(100, 8), TileGrid(100, 8, group=13)
+    assert list(grouped.rounds()) == list(plain.rounds())
+    assert len(list(plain.sessions())) == 1
+
+
+def test_more_groups_take_few_rounds_more():
+    for n_blocks in (16, 40, 64):
+        n_rounds = len(list(TileGrid(n_blocks * 8, 8, group=8).rounds()))
+        assert n_rounds <= n_blocks + 2
+
+
+def test_sessions_read_blocks_seldom():
+    # Block by block a pass would read 64 · 63 blocks; all at once, 64.
+    sessions = TileGrid(64 * 8, 8, group=4, room=16).sessions()
+    n_read, at_hand = 0, set()
+    for session in sessions:
+        blocks = {b for tiles in session for t in tiles for b in (t.i, t.j)}
+        n_read += len(blocks - at_hand)
+        at_hand = blocks
+    assert n_read <= 64 * 8

@@ -1,10 +1,17 @@
-"""Room for the kept edges: in memory, or in temporary files where it is scarce."""
+"""Room for edges and features: in memory, or in temporary files where it is scarce."""
 
 from __future__ import annotations
 
+import errno
+import mmap
 import os
+import secrets
+import shutil
 import tempfile
 import threading
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
@@ -13,10 +20,21 @@ from numpy.typing import NDArray
 
 from franet.exceptions import UsageError
 
-__all__ = ["BYTES_PER_PAIR", "Store", "available_bytes", "parse_bytes"]
+__all__ = [
+    "BYTES_PER_PAIR",
+    "RowFile",
+    "Store",
+    "available_bytes",
+    "own_pages",
+    "parse_bytes",
+]
 
 # A kept pair: where it stands in its tile, and its weight.
 BYTES_PER_PAIR = 12
+
+_POSIX = os.name == "posix"
+# Arrays that are large enough for pages of their own.
+_LARGE = 1 << 18
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 
@@ -52,6 +70,36 @@ def parse_bytes(value: float | str) -> int:
     return size
 
 
+def own_pages(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+    """Return a new array of zeros whose memory goes back to the system with it.
+
+    That of other large arrays may stay with the process, for those to come.
+    """
+    size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
+    if size < _LARGE:
+        return np.zeros(shape, dtype)
+    private = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if _POSIX else {}
+    return np.frombuffer(mmap.mmap(-1, size, **private), dtype).reshape(shape)
+
+
+class _Folder:
+    """A temporary folder that an interrupt at any moment does not leave behind."""
+
+    def __init__(self) -> None:
+        # Named, and bound to go with the object, before it is there.
+        name = f"franet-{secrets.token_hex(8)}"
+        self.name = str(Path(tempfile.gettempdir()) / name)
+        self._removal = weakref.finalize(
+            self, shutil.rmtree, self.name, ignore_errors=True
+        )
+        os.mkdir(self.name, 0o700)
+
+    def cleanup(self) -> None:
+        """Remove the folder with all that is in it."""
+        shutil.rmtree(self.name, ignore_errors=True)
+        self._removal.detach()
+
+
 class Store:
     """Gives out arrays, in memory or in a temporary folder that goes with the store.
 
@@ -63,15 +111,13 @@ class Store:
 
     def __init__(self, on_disk: bool) -> None:
         self.on_disk = on_disk
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._folder: _Folder | None = None
         self._lock = threading.Lock()
         self._count = 0
 
     def __enter__(self) -> Self:
         if self.on_disk:
-            self._folder = tempfile.TemporaryDirectory(
-                prefix="franet-", ignore_cleanup_errors=True
-            )
+            self._folder = _Folder()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -90,3 +136,86 @@ class Store:
         array = np.memmap(name, dtype=dtype, mode="w+", shape=shape)
         # The kernels are compiled for plain arrays; the file stays mapped by the base.
         return array.view(np.ndarray)
+
+
+class RowFile:
+    """Rows of float64 numbers in a temporary file, read and written piece by piece.
+
+    Not a mapped array, whose pages count as memory of the process until the system
+    wants them back. The file has no name: it goes with the object, whatever happens.
+
+    Parameters
+    ----------
+    width : int
+        Numbers in a row.
+    """
+
+    def __init__(self, width: int) -> None:
+        self._bytes = 8 * width
+        self._width = width
+        self._lock = threading.Lock()
+        self._file = tempfile.TemporaryFile(prefix="franet-", buffering=0)
+        self._closing = weakref.finalize(self, self._file.close)
+
+    def close(self) -> None:
+        """Give the file back; nothing can be read any more."""
+        self._file.close()
+        self._closing.detach()
+
+    def write(self, start: int, rows: NDArray[np.float64]) -> None:
+        """Write whole rows, which lie one after the other."""
+        self._put(start * self._bytes, rows)
+
+    def read(self, start: int, stop: int) -> NDArray[np.float64]:
+        """Return whole rows; those that were never written are zero."""
+        rows = own_pages((stop - start, self._width), np.float64)
+        self._get(start * self._bytes, rows)
+        return rows
+
+    def write_columns(self, start: int, part: NDArray[np.float64]) -> None:
+        """Write a part of all rows, from column `start` on."""
+        for j, values in enumerate(part):
+            self._put(j * self._bytes + 8 * start, values)
+
+    def read_columns(self, n_rows: int, start: int, stop: int) -> NDArray[np.float64]:
+        """Return a part of the first rows, from column `start` to `stop`."""
+        part = np.empty((n_rows, stop - start))
+        for j, values in enumerate(part):
+            self._get(j * self._bytes + 8 * start, values)
+        return part
+
+    def _put(self, at: int, values: NDArray[np.float64]) -> None:
+        data = memoryview(np.ascontiguousarray(values).reshape(-1).view(np.uint8).data)
+        while len(data):
+            with _told_if_full(), self._lock:
+                self._file.seek(at)
+                done = self._file.write(data)
+            at, data = at + done, data[done:]
+
+    def _get(self, at: int, values: NDArray[np.float64]) -> None:
+        data = memoryview(values.reshape(-1).view(np.uint8).data)
+        while len(data):
+            if hasattr(os, "preadv"):  # several threads at a time
+                done = os.preadv(self._file.fileno(), [data], at)
+            else:
+                with self._lock:
+                    self._file.seek(at)
+                    done = self._file.readinto(data)
+            if not done:
+                data[:] = bytes(len(data))
+                return
+            at, data = at + done, data[done:]
+
+
+@contextmanager
+def _told_if_full() -> Iterator[None]:
+    """Say where there is no space left, and what can be done."""
+    try:
+        yield
+    except OSError as err:
+        if err.errno != errno.ENOSPC:
+            raise
+        raise UsageError(
+            f"No space is left in the temporary folder {tempfile.gettempdir()}. Set "
+            "TMPDIR to a larger one, or raise max_memory."
+        ) from err

@@ -37,6 +37,7 @@ def read_table(
     variable: str | None = None,
     feature_names: str | os.PathLike[str] | Sequence[str] | None = None,
     dtype: DTypeLike | None = None,
+    lazy: int | None = None,
 ) -> Table:
     """Read a table of numbers, with the names of its features, from a file.
 
@@ -44,7 +45,8 @@ def read_table(
     ----------
     path : path-like
         The file. Its ending says what it is: csv, tsv, txt, mtx, libsvm and arff
-        (also gzipped), parquet, feather, npy, npz, mat (all versions), h5ad.
+        (also gzipped), parquet, feather, npy, npz, mat (all versions), h5ad, h5 and
+        hdf5; a zarr folder.
     format : str, optional
         The format, where the ending does not say it.
     transpose : bool, default=False
@@ -63,12 +65,16 @@ def read_table(
         Keep columns of text and categories, for ``similarity="mixed"``; in csv, tsv,
         txt, parquet and feather files.
     variable : str, optional
-        Which array of a npz or mat file, or which layer of a h5ad file.
+        Which array of a npz, mat, hdf5 or zarr file, or which layer of a h5ad file.
     feature_names : path-like or sequence of str, optional
         The names of the features, or a file with one name a line (of a line with
         tabs, the first field counts, as in the `features.tsv` of 10x Genomics).
     dtype : dtype, optional
         The type of the numbers; by default as in the file, float64 for text.
+    lazy : int, optional
+        A table of npy, h5ad, hdf5, parquet and zarr files that takes more bytes than
+        this is only opened, for ``FRANe().fit(table.X)`` to read piece by piece. By
+        default, and with `transpose` or `dtype`, all of it is read.
 
     Returns
     -------
@@ -93,9 +99,13 @@ def read_table(
     ((62, 2000), ['Hsa.3004', 'Hsa.13491'])
     """
     path = Path(path)
-    check_readable(path)
+    # A folder has an ending, too, if it is one that can be read.
+    check_readable(path, folder=(format or path.suffix).lower().lstrip(".") == "zarr")
     name = find_format(path, format)
-    options = Options(name, transpose, header, index, drop_non_numeric, text, variable)
+    lazy = None if dtype is not None or text else lazy
+    options = Options(
+        name, transpose, header, index, drop_non_numeric, text, variable, lazy
+    )
     _check_options(options)
     if text:
         _check_text(options, dtype)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,10 @@ _PANDAS_INDEX = re.compile(r"__index_level_\d+__$")
 
 def read(path: Path, options: Options) -> Raw:
     """Read a parquet or feather file."""
+    if options.format == "parquet" and options.only_opens(path.stat().st_size):
+        found = _open(path, options)
+        if found is not None:
+            return found
     pl = require("polars", f"Reading {options.format} files", "polars")
     frame = _load(pl, path, options.format)
     names = frame.columns
@@ -38,6 +43,36 @@ def read(path: Path, options: Options) -> Raw:
     with reading(path, options.format):
         X = _matrix(pl, frame.select(good))
     return Raw(X, good, rows, bad, guessed)
+
+
+def _open(path: Path, options: Options) -> Raw | None:
+    """Return a parquet file of numbers that is opened, not read.
+
+    None where pyarrow is not installed, or where labels or text are to be told apart.
+    """
+    try:
+        types, parquet = map(import_module, ("pyarrow.types", "pyarrow.parquet"))
+    except ImportError:
+        return None
+    from franet.columns._parquet import ParquetColumns
+
+    expect(path, "a parquet file", b"PAR1")
+    with reading(path, "parquet"):
+        file = parquet.ParquetFile(path)
+        schema = file.schema_arrow
+        told = (schema.pandas_metadata or {}).get("index_columns", [])
+        labels = {name for name in told if isinstance(name, str)}
+        labels |= set(filter(_PANDAS_INDEX.match, schema.names))
+        if options.index != "auto":
+            labels = set(schema.names[:1]) if options.index else set()
+        names = [name for name in schema.names if name not in labels]
+        kinds = [schema.field(name).type for name in names]
+        numbers = (types.is_integer, types.is_floating, types.is_boolean)
+        if not names or not all(any(is_a(k) for is_a in numbers) for k in kinds):
+            return None
+        X = ParquetColumns(file, names)
+    X.names = None
+    return Raw(X, names)
 
 
 def _load(pl: Any, path: Path, kind: str) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from franet.exceptions import DataError, UsageError
-from franet.io._source import expect, reading, require
+from franet.io._source import expect, opened, reading, require
 from franet.io._table import Options, Raw
 
 __all__ = ["read"]
@@ -16,7 +16,11 @@ def read(path: Path, options: Options) -> Raw:
     expect(path, "a h5ad file", b"\x89HDF\r\n\x1a\n")
     with reading(path, "h5ad"):
         anndata = require("anndata", "Reading h5ad files", "anndata")
-        data = anndata.read_h5ad(path)
+        # A layer is read as a whole even then.
+        lazy = options.variable in (None, "X") and options.only_opens(
+            path.stat().st_size
+        )
+        data = anndata.read_h5ad(path, backed="r" if lazy else None)
     layers = list(data.layers)
     if options.variable in (None, "X"):
         X = data.X
@@ -32,4 +36,6 @@ def read(path: Path, options: Options) -> Raw:
             f"{path}: has no layer {options.variable!r}; "
             f"it has {', '.join(['X', *layers])}"
         )
+    if lazy:
+        X = opened(path, X)
     return Raw(X, columns=list(data.var_names), rows=list(data.obs_names))

@@ -7,7 +7,7 @@ from typing import Any
 
 from franet.exceptions import DataError
 from franet.io._choose import choose
-from franet.io._source import expect, reading
+from franet.io._source import expect, opened, reading
 from franet.io._table import Options, Raw, from_structured
 
 __all__ = ["read"]
@@ -19,6 +19,8 @@ def read(path: Path, options: Options) -> Raw:
 
     if options.format == "npy":
         expect(path, "a npy file", b"\x93NUMPY")
+        if options.only_opens(path.stat().st_size):
+            return _mapped(path)
         with reading(path, "npy"), path.open("rb") as file:
             array = _array(path, lambda: np.load(file, allow_pickle=False))
     else:
@@ -27,6 +29,15 @@ def read(path: Path, options: Options) -> Raw:
     if array.dtype.names is not None and array.ndim == 1:
         return from_structured(path, array, options.drop)
     return Raw(array)
+
+
+def _mapped(path: Path) -> Raw:
+    """Return a npy file that is opened, not read."""
+    import numpy as np
+
+    with reading(path, "npy"):
+        X = _array(path, lambda: np.load(path, mmap_mode="r", allow_pickle=False))
+    return Raw(opened(path, X))
 
 
 def _array(path: Path, load: Any) -> Any:

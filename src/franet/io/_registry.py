@@ -24,12 +24,15 @@ class Format:
         Which of `header`, `index`, `text` and `variable` mean something for it.
     gzip : bool
         Whether a gzipped file is read too.
+    folder : bool
+        Whether the file is a folder.
     """
 
     module: str
     endings: tuple[str, ...]
     takes: frozenset[str] = frozenset()
     gzip: bool = False
+    folder: bool = False
 
 
 _TEXT = frozenset({"header", "index", "text"})
@@ -46,6 +49,8 @@ FORMATS: dict[str, Format] = {
     "npz": Format("_numpy", (".npz",), _NAMED),
     "mat": Format("_matlab", (".mat",), _NAMED),
     "h5ad": Format("_h5ad", (".h5ad",), _NAMED),
+    "hdf5": Format("_arrays", (".h5", ".hdf5"), _NAMED),
+    "zarr": Format("_arrays", (".zarr",), _NAMED, folder=True),
     "mtx": Format("_mtx", (".mtx",), gzip=True),
     "libsvm": Format("_libsvm", (".libsvm", ".svm", ".svmlight"), gzip=True),
     "arff": Format("_arff", (".arff",), gzip=True),

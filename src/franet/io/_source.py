@@ -17,6 +17,7 @@ __all__ = [
     "expect",
     "open_binary",
     "open_text",
+    "opened",
     "reading",
     "require",
 ]
@@ -24,9 +25,14 @@ __all__ = [
 _GZIP = b"\x1f\x8b"
 
 
-def check_readable(path: Path) -> None:
-    """Raise a DataError unless `path` is a file that can be read and is not empty."""
+def check_readable(path: Path, folder: bool = False) -> None:
+    """Raise a DataError unless `path` is a file that can be read and is not empty.
+
+    With `folder` it may be a folder, too.
+    """
     try:
+        if folder and path.is_dir():
+            return
         if path.is_dir():
             raise DataError(f"{path}: is a directory; give the file inside it")
         if not path.exists():
@@ -42,6 +48,21 @@ def check_readable(path: Path) -> None:
         ) from err
     if empty:
         raise DataError(f"{path}: the file is empty; write the table again")
+
+
+def opened(path: Path, X: Any) -> Any:
+    """Return a table that is opened, not read; what is wrong with it names the file."""
+    from franet.columns import open_columns
+
+    try:
+        columns = open_columns(X)
+    except DataError as err:
+        raise DataError(f"{path}: {err}") from err
+    if columns is None:
+        raise DataError(f"{path}: cannot be read piece by piece; read all of it")
+    # The command line has the names; messages get them there.
+    columns.names = None
+    return columns
 
 
 def start_of(path: Path, size: int = 1024) -> bytes:

@@ -23,7 +23,7 @@ class Table:
     ----------
     X : ndarray or sparse array of shape (n_examples, n_features)
         The numbers; CSR or CSC where the file is sparse. A `CodedTable` where text
-        was wanted and is there.
+        was wanted and is there, `Columns` where the file is only opened.
     names : list of str or None
         The names of the features, where the file has any.
     dropped : list of str
@@ -52,6 +52,11 @@ class Options:
     drop: bool = False
     text: bool = False
     variable: str | None = None
+    lazy: int | None = None
+
+    def only_opens(self, nbytes: int) -> bool:
+        """Return whether a table of this size is opened, not read."""
+        return self.lazy is not None and nbytes > self.lazy and not self.transpose
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +113,9 @@ def from_structured(path: Path, records: Any, drop: bool) -> Raw:
 
 def finish(path: Path, raw: Raw, options: Options, names: Sequence[str] | None) -> Any:
     """Check what a reader found and turn it into (X, names)."""
-    X = _coded(path, raw.X) if hasattr(raw.X, "columns") else _checked(path, raw.X)
+    X = raw.X
+    if not hasattr(X, "read_rows"):
+        X = _coded(path, X) if hasattr(X, "columns") else _checked(path, X)
     found = raw.columns
     if options.transpose:
         X, found = X.T, raw.rows

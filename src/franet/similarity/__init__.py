@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from franet._coded import CodedTable
+from franet.columns import Columns
+from franet.columns._array import ArrayColumns
+from franet.columns._finite import check_finite
+from franet.columns._sparse import FilledColumns, SparseColumns
 from franet.engine.tiles import PairSource
-from franet.exceptions import DataError, UsageError
-from franet.similarity._correlation import (
-    CorrelationSource,
-    PairwiseCorrelationSource,
-    rank_columns,
-)
+from franet.exceptions import UsageError
+from franet.similarity._correlation import PairwiseCorrelationSource
+from franet.similarity._dense import Budget, check_not_all, open_dense
 from franet.similarity._distances import DISTANCES, DistanceSource
 from franet.similarity._given import (
     CallableSource,
@@ -52,13 +53,17 @@ def open_source(
     p: float = 2.0,
     variant: str = "paper",
     pairwise: bool = False,
+    max_memory: int | None = None,
+    n_thresholds: int = 100,
+    n_threads: int = 1,
 ) -> tuple[PairSource, NDArray[np.bool_]]:
     """Return the source of a table's similarities, and which columns it leaves out.
 
     Parameters
     ----------
-    X : ndarray, sparse array or CodedTable of shape (m, n)
-        The table, float32 or float64, checked.
+    X : ndarray, sparse array, CodedTable or Columns of shape (m, n)
+        The table, float32 or float64, checked. Of `Columns`, values are checked here;
+        they have no other similarity than the correlations.
     similarity : str or callable
         One of `SIMILARITIES`, or a function of two blocks of columns.
     p : float, default=2
@@ -67,6 +72,11 @@ def open_source(
         The definition to follow.
     pairwise : bool, default=False
         Whether NaN is missing and each pair uses the rows that both have.
+    max_memory : int, optional
+        Bytes that source and search may take; None is half of what is free. Where
+        standardised features take more, they lie in a temporary file.
+    n_thresholds, n_threads : int
+        What the search will need depends on them. No result does.
     """
     if variant == "reference":
         _check_reference(similarity)
@@ -87,7 +97,8 @@ def open_source(
         return DistanceSource(_columns_at_hand(X), similarity, p, unit), none
     if isinstance(X, CodedTable):
         return open_mixed(X)
-    return _open_correlation(X, similarity, pairwise)
+    budget = Budget.of(max_memory, n_thresholds, n_threads)
+    return _open_correlation(X, similarity, pairwise, budget)
 
 
 def _check_reference(similarity: Any) -> None:
@@ -107,28 +118,44 @@ def _columns_at_hand(X: Any) -> Any:
 
 
 def _open_correlation(
-    X: Any, similarity: str, pairwise: bool
+    X: Any, similarity: str, pairwise: bool, budget: Budget
 ) -> tuple[PairSource, NDArray[np.bool_]]:
     # Between numbers alone the mixed similarity is the absolute correlation.
     absolute = similarity in ("abs-correlation", "mixed")
-    is_sparse = sparse.issparse(X)
-    constant = sparse_constant_columns(X) if is_sparse else constant_columns(X)
-    if constant.all():
-        raise DataError(
-            "All columns are constant: there is nothing to correlate. Drop them, or "
-            "use a distance such as similarity='euclidean'."
-        )
-    columns = np.flatnonzero(~constant)
-    if is_sparse:
-        X = X.tocsc()[:, columns].astype(np.float64)
-        X.sum_duplicates()
-        if similarity == "spearman":
-            X = rank_sparse_columns(X)
-        if not dense_is_better(X):
-            return SparseCorrelationSource(X, absolute), constant
-        X, columns = X.toarray(), np.arange(len(columns))
-    elif similarity == "spearman":
-        X = rank_columns(X)
+    ranks = similarity == "spearman"
+    if sparse.issparse(X):
+        return _open_sparse(X, absolute, ranks, budget)
     if pairwise:
+        constant = constant_columns(X)
+        check_not_all(constant)
+        columns = np.flatnonzero(~constant)
         return PairwiseCorrelationSource(X, columns, absolute), constant
-    return CorrelationSource(X, columns, absolute), constant
+    table = X if isinstance(X, Columns) else ArrayColumns(X)
+    if isinstance(table, SparseColumns) and _fits(table, budget):
+        X = table.load()
+        X.sum_duplicates()
+        check_finite(X, table.names, False, table.choice)
+        return _open_sparse(X, absolute, ranks, budget)
+    return open_dense(table, absolute, ranks, budget)
+
+
+def _fits(table: SparseColumns, budget: Budget) -> bool:
+    """Return whether a sparse matrix and its copies fit into memory."""
+    m, n = table.shape
+    copies = 64 * table.n_filled + 8 * m * -(-n // 256)
+    return copies + budget.reserved(n, 256) <= budget.most
+
+
+def _open_sparse(
+    X: Any, absolute: bool, ranks: bool, budget: Budget
+) -> tuple[PairSource, NDArray[np.bool_]]:
+    constant = sparse_constant_columns(X)
+    check_not_all(constant)
+    X = X.tocsc()[:, np.flatnonzero(~constant)].astype(np.float64)
+    X.sum_duplicates()
+    if dense_is_better(X):
+        source, _ = open_dense(FilledColumns(X), absolute, ranks, budget)
+        return source, constant
+    if ranks:
+        X = rank_sparse_columns(X)
+    return SparseCorrelationSource(X, absolute), constant

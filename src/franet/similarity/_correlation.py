@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +11,20 @@ from franet.engine.tiles import PairSource
 from franet.similarity._standardise import feature_rows, powers_of_two, standardise
 from franet.similarity.kernels import pair_products
 
-__all__ = ["CorrelationSource", "PairwiseCorrelationSource", "rank_columns"]
+__all__ = [
+    "BLOCK",
+    "CorrelationSource",
+    "PairwiseCorrelationSource",
+    "block_bytes",
+    "group_size",
+    "rank_columns",
+]
 
 # Square tiles that fit the second-level cache: 1 MB in float32, 0.5 MB in float64.
 BLOCK = {np.dtype(np.float32): 512, np.dtype(np.float64): 256}
+# Bytes of features in a group of blocks. The order of sums depends on it: a constant,
+# and so small that two groups fit wherever a large table is to be ranked.
+GROUP = 1 << 25
 
 
 def to_dissimilarity(R: NDArray[Any], absolute: bool) -> NDArray[Any]:
@@ -22,6 +32,17 @@ def to_dissimilarity(R: NDArray[Any], absolute: bool) -> NDArray[Any]:
     if absolute:
         np.abs(R, out=R)
     return np.subtract(1, R, out=R)
+
+
+def block_bytes(m: int, dtype: Any) -> int:
+    """Return what a block of features takes: float64, and float32 beside it."""
+    dtype = np.dtype(dtype)
+    return BLOCK[dtype] * m * (12 if dtype == np.float32 else 8)
+
+
+def group_size(m: int, dtype: Any) -> int:
+    """Return how many blocks of features make a group."""
+    return max(1, GROUP // block_bytes(m, dtype))
 
 
 class CorrelationSource(PairSource):
@@ -42,35 +63,55 @@ class CorrelationSource(PairSource):
     def __init__(
         self, X: NDArray[Any], columns: NDArray[np.intp], absolute: bool = False
     ) -> None:
-        self.n = len(columns)
+        n, block = len(columns), BLOCK[X.dtype]
+        rows = feature_rows(X, columns, -(-n // block) * block, np.float64)
+        standardise(rows)
+        self._describe(n, X.shape[0], X.dtype, absolute)
+        self._hold(rows)
+
+    @classmethod
+    def of_rows(
+        cls, rows: NDArray[np.float64], n: int, dtype: Any, absolute: bool
+    ) -> Self:
+        """Return the source of features that are standardised and padded already."""
+        source = cls.__new__(cls)
+        source._describe(n, rows.shape[1], dtype, absolute)
+        source._hold(rows)
+        return source
+
+    def _describe(self, n: int, m: int, dtype: Any, absolute: bool) -> None:
+        """Set what does not depend on where the features lie."""
+        self.n = n
         self.absolute = absolute
         self.top = 1.0 if absolute else 2.0
-        self.block = BLOCK[X.dtype]
-        m = X.shape[0]
-        padded = -(-self.n // self.block) * self.block
+        self.block = BLOCK[np.dtype(dtype)]
+        self.group = group_size(m, dtype)
+        # Two rounded factors and a sum of m products, each of relative size u.
+        self.error = (m + 4) * 2.0**-24 if dtype == np.float32 else 0.0
+
+    def _hold(self, rows: NDArray[np.float64]) -> None:
         # What is decided in float32 is recomputed from these.
-        self._exact = feature_rows(X, columns, padded, np.float64)
-        standardise(self._exact)
-        self._work = self._exact
-        self.error = 0.0
-        if X.dtype == np.float32:
-            self._work = self._exact.astype(np.float32)
-            # Two rounded factors and a sum of m products, each of relative size u.
-            self.error = (m + 4) * 2.0**-24
-        self.nbytes = self._exact.nbytes + (self._work.nbytes if self.error else 0)
+        self._exact = rows
+        self._work = rows.astype(np.float32) if self.error else rows
+        self.nbytes = rows.nbytes + (self._work.nbytes if self.error else 0)
 
     def _rows(self, i: int) -> slice:
         return slice(i * self.block, (i + 1) * self.block)
 
+    def _pair(self, i: int, j: int) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
+        """Return two blocks of features, each in float64 and as tiles use it."""
+        a, b = self._rows(i), self._rows(j)
+        return (self._exact[a], self._work[a]), (self._exact[b], self._work[b])
+
     def tile(self, i: int, j: int) -> NDArray[Any]:
         """Return the dissimilarities of block `i` against block `j`."""
-        R = self._work[self._rows(i)] @ self._work[self._rows(j)].T
-        return to_dissimilarity(R, self.absolute)
+        (_, A), (_, B) = self._pair(i, j)
+        return to_dissimilarity(A @ B.T, self.absolute)
 
     def exact_tile(self, i: int, j: int) -> NDArray[np.float64]:
         """Return the same in float64."""
-        R = self._exact[self._rows(i)] @ self._exact[self._rows(j)].T
-        return to_dissimilarity(R, self.absolute)
+        (A, _), (B, _) = self._pair(i, j)
+        return to_dissimilarity(A @ B.T, self.absolute)
 
     def refine(
         self,
@@ -84,7 +125,7 @@ class CorrelationSource(PairSource):
         if self.error == 0.0:
             return values
         r = np.empty(len(rows))
-        A, B = self._exact[self._rows(i)], self._exact[self._rows(j)]
+        (A, _), (B, _) = self._pair(i, j)
         pair_products(A, B, rows, cols, out=r)
         return to_dissimilarity(r, self.absolute)
 

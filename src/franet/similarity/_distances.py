@@ -99,6 +99,11 @@ class DistanceSource(PairSource):
             rows /= np.where(usable, length, 1.0)[:, None]
         return rows
 
+    def features(self) -> NDArray[np.float64]:
+        """Return the features of a dense table, as they are compared, in rows."""
+        assert self._dense is not None
+        return self._dense[: self.n]
+
     def _rows(self, i: int) -> NDArray[np.float64]:
         at = slice(i * self.block, (i + 1) * self.block)
         if self._dense is not None:
