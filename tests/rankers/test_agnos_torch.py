@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
+from franet._torch import cuda_ready
 from franet.exceptions import MissingExtraError, UsageError
 from franet.rankers import AgnoS, _agnos_torch
 from franet.rankers._agnos_numpy import Network, Settings, initial, train
@@ -19,6 +20,16 @@ VARIANTS = ["slack", "weights"]
 needs_torch = pytest.mark.skipif(
     find_spec("torch") is None, reason="torch is not installed: franet[torch]"
 )
+
+
+@pytest.fixture
+def one_thread():
+    """Let torch use one thread: on small tables several wait for each other."""
+    torch = pytest.importorskip("torch", reason="torch is not installed: franet[torch]")
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
 
 
 def normal(*shape, seed=0):
@@ -61,17 +72,13 @@ def test_without_torch(monkeypatch):
 
 
 def test_auto_without_a_cuda_device_is_numpy(monkeypatch):
-    monkeypatch.setattr(_agnos_torch, "cuda_available", lambda: False)
+    monkeypatch.setattr("franet._torch.cuda_ready", lambda: False)
     X, _ = planted()
     assert AgnoS(n_hidden=1, random_state=0).fit(X).backend_ == "numpy"
 
 
-def test_no_cuda_without_torch(monkeypatch):
-    monkeypatch.setattr(_agnos_torch, "find_spec", lambda name: None)
-    assert not _agnos_torch.cuda_available()
-
-
 @needs_torch
+@pytest.mark.usefixtures("one_thread")
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_torch_and_numpy_agree(variant):
     X, _ = planted()
@@ -90,6 +97,7 @@ def test_torch_and_numpy_agree(variant):
 
 
 @needs_torch
+@pytest.mark.usefixtures("one_thread")
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_ranking_on_torch(variant):
     X, kinds = planted()
@@ -110,9 +118,10 @@ def test_a_device_that_is_not_there():
         AgnoS(device="gpu").fit(normal(10, 4))
 
 
+@pytest.mark.cuda
 def test_on_cuda():
-    if not _agnos_torch.cuda_available():
-        pytest.skip("no CUDA device here")
+    if not cuda_ready():
+        pytest.skip("torch sees no CUDA device here")
     X, _ = planted()
     options = {"n_hidden": 3, "random_state": 0, "max_iter": 20, "patience": 20}
     with pytest.warns(ConvergenceWarning):

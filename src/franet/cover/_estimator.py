@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from franet._base import names_of
 from franet._coded import column_name
 from franet._threads import count_threads
+from franet._torch import choose_device, free_bytes, wanted
 from franet._validation import check_table, number_to_select
 from franet.cover._constraints import Constraints, read_constraints
 from franet.cover._fit import CoverRanking, rank_by_cover, star
+from franet.cover._shares import EXAMPLES
 from franet.exceptions import DataError, UnitsWarning, UsageError
 from franet.network import AttributeNetwork
 from franet.network._recipe import cover_recipe
@@ -24,12 +26,18 @@ from franet.similarity import CORRELATIONS
 if TYPE_CHECKING:
     from franet._frane import FRANe
 
-__all__ = ["fit_cover"]
+__all__ = ["choose_place", "fit_cover"]
 
 # A column that holds more of the variance than all others together.
 _MOST_OF_IT = 0.5
 # … and so many times its part, because of three columns one may do so by chance.
 _TIMES = 5.0
+
+
+# Entries of a table from which a CUDA device is worth its start.
+LARGE = 5_000_000
+# What the blocks of a computation take on a device, besides the table.
+_ROOM = 2**31
 
 
 def fit_cover(ranker: FRANe, X: Any) -> None:
@@ -58,9 +66,46 @@ def fit_cover(ranker: FRANe, X: Any) -> None:
         n_picks=min(max(n_picks, selected or 1), constraints.n_open()),
         ranks=ranker.similarity == "spearman",
         n_threads=count_threads(ranker.n_jobs),
+        device=choose_place(ranker.backend, ranker.device, table.shape),
     )
     _set_attributes(ranker, found, constant, names_of(ranker))
     _warn_of_units(ranker, found)
+
+
+def choose_place(backend: str, device: Any, shape: tuple[int, int]) -> Any:
+    """Return the torch device on which to rank a table; None: in NumPy.
+
+    Parameters
+    ----------
+    backend : {"auto", "numpy", "torch"}
+        ``"auto"`` takes torch if `device` is given, or if there is a CUDA device, the
+        table is large and the device has room for it.
+    device : str, torch.device or None
+        The device; None: CUDA where it is, or else the CPU.
+    shape : tuple of int
+        The number of examples and of features.
+    """
+    m, n = shape
+    if backend == "dask":
+        raise UsageError(
+            "redundancy='cover' needs the table in memory, not backend='dask'. Set "
+            "backend='numpy' or 'torch'."
+        )
+    if not wanted(backend, device, pays=m * n >= LARGE):
+        return None
+    place = choose_device(device)
+    # The features, what is left of them, and those among which neighbours are; two
+    # products of examples.
+    needed = 8 * (n * (2 * m + min(m, EXAMPLES)) + 2 * m * m) + _ROOM
+    free = free_bytes(place)
+    if needed <= free:
+        return place
+    if backend == "auto" and device is None:
+        return None
+    raise UsageError(
+        f"device={str(place)!r} has {free / 1e9:.1f} GB left, and redundancy='cover' "
+        f"needs {needed / 1e9:.1f} GB there. Set backend='numpy', or free some."
+    )
 
 
 def _warn_of_units(ranker: FRANe, found: CoverRanking) -> None:

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from franet.cover._arrays import Array, host
 from franet.cover._constraints import Constraints
 from franet.cover._pick import Picker
 from franet.cover._represent import coverage, represent
-from franet.cover._shares import Table, make_table
+from franet.cover._shares import Table, blocks_of, make_table
 from franet.cover._suggest import Suggestion, suggest
 from franet.ranking import EQUAL
 
@@ -77,6 +78,7 @@ def rank_by_cover(
     n_picks: int,
     ranks: bool,
     n_threads: int,
+    device: Any = None,
 ) -> CoverRanking:
     """Rank the columns of a dense table by what each adds to those before it.
 
@@ -96,10 +98,12 @@ def rank_by_cover(
         Whether correlations are those of ranks.
     n_threads : int
         Number of threads; no result depends on it.
+    device : torch.device, optional
+        Where to compute; in NumPy if not given.
     """
     n = len(constant)
     columns = np.flatnonzero(~constant)
-    table = make_table(X[:, columns] if constant.any() else X, ranks)
+    table = make_table(X[:, columns] if constant.any() else X, ranks, device)
     picker = Picker(table, _among(constraints, columns), n_threads)
     suggestion = _pick(picker, table.Z, n_picks, n_select == "auto")
     order = np.array(picker.order, np.intp)
@@ -152,14 +156,18 @@ def star(ranking: CoverRanking) -> Any:
 
 
 def _loudest(table: Table, columns: NDArray[np.intp]) -> tuple[int, float]:
-    variances = table.raw.var(axis=1)
+    variances = np.empty(len(columns))
+    for rows in blocks_of(table.raw):
+        raw = table.raw[rows]
+        centred = raw - raw.mean(axis=1)[:, None]
+        variances[rows] = host((centred * centred).mean(axis=1))
     j, total = int(np.argmax(variances)), float(variances.sum())
     return int(columns[j]), float(variances[j]) / total if total > 0.0 else 0.0
 
 
 def _pick(
     picker: Picker,
-    Z: NDArray[np.float64],
+    Z: Array,
     n_picks: int,
     until_settled: bool,
 ) -> Suggestion:

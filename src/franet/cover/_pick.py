@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from franet._progress import report
+from franet.cover._arrays import host
 from franet.cover._constraints import Constraints
 from franet.cover._shares import Linear, Nearest, Representatives, Table
 from franet.engine.tiles import TileRunner
@@ -31,7 +32,7 @@ class Picker:
     constraints : Constraints
         What may be picked.
     n_threads : int
-        Number of threads; no result depends on it.
+        Number of threads, where the table is in NumPy; no result depends on it.
 
     Attributes
     ----------
@@ -44,7 +45,8 @@ class Picker:
     def __init__(self, table: Table, constraints: Constraints, n_threads: int) -> None:
         self.order: list[int] = []
         self.gains: list[float] = []
-        self._runner = TileRunner(n_threads)
+        # Torch has threads of its own.
+        self._runner = TileRunner(n_threads if isinstance(table.Z, np.ndarray) else 1)
         self._constraints = constraints
         self._open = ~constraints.closed
         self._single = Representatives(table, self._runner)
@@ -70,7 +72,7 @@ class Picker:
 
     def remaining(self) -> NDArray[np.float64]:
         """Return what each feature would add now, neighbours aside."""
-        return (self._single.gains() + self._linear.gains()) / 3.0
+        return host((self._single.gains() + self._linear.gains()) / 3.0)
 
     def blocked(self) -> NDArray[np.bool_]:
         """Return the features that come after all others: closed, or in a full group.

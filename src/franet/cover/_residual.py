@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from math import sqrt
+
+from franet.cover._arrays import Array, namespace
 
 __all__ = ["EXPLAINED", "Residual"]
 
@@ -19,21 +20,20 @@ class Residual:
 
     Parameters
     ----------
-    rows : ndarray of shape (n, m)
+    rows : ndarray or tensor of shape (n, m)
         The features as rows, centred; changed in place.
-    weights : ndarray of shape (n,), optional
+    weights : ndarray or tensor of shape (n,), optional
         What a feature counts where others explain it; 1 if not given.
     """
 
-    def __init__(
-        self, rows: NDArray[np.float64], weights: NDArray[np.float64] | None = None
-    ) -> None:
+    def __init__(self, rows: Array, weights: Array | None = None) -> None:
+        self._xp = xp = namespace(rows)
         self.rows = rows
-        self.weights = np.ones(len(rows)) if weights is None else weights
-        self.own = np.einsum("ji,ji->j", rows, rows)
+        self.own = xp.einsum("ji,ji->j", rows, rows)
+        self.weights = xp.ones_like(self.own) if weights is None else weights
         self.total = float(self.weights @ self.own)
-        self._picked = np.zeros(len(rows), bool)
-        self._Q = np.empty((0, rows.shape[1]))
+        self._picked: list[int] = []
+        self._Q = rows[:0]
         self._renew()
 
     def _renew(self) -> None:
@@ -45,36 +45,35 @@ class Residual:
             for part in parts:
                 Z[part] -= (Z[part] @ Q.T) @ Q
             self._Q = Q[:0]
-        self.g = np.einsum("ji,ji->j", Z, Z)
-        self.f = np.empty(n)
+        einsum = self._xp.einsum
+        self.g = einsum("ji,ji->j", Z, Z)
+        self.f = self._xp.empty_like(self.g)
         # Products of rows or of columns, whichever are fewer.
         self._S = self._squares(parts) if m <= n else None
         for part in parts:
             if self._S is None:
                 self.f[part] = (Z[part] @ Z.T) ** 2 @ self.weights
             else:
-                self.f[part] = np.einsum("ji,ji->j", Z[part] @ self._S, Z[part])
+                self.f[part] = einsum("ji,ji->j", Z[part] @ self._S, Z[part])
         self._left = float(self.g.sum())
 
-    def _squares(self, parts: list[slice]) -> NDArray[np.float64]:
-        m = self.rows.shape[1]
-        S = np.zeros((m, m))
-        for part in parts:
-            S += self.rows[part].T @ (self.weights[part, None] * self.rows[part])
-        return S
+    def _squares(self, parts: list[slice]) -> Array:
+        Z, w = self.rows, self.weights
+        return sum(Z[part].T @ (w[part, None] * Z[part]) for part in parts)
 
-    def gains(self) -> NDArray[np.float64]:
+    def gains(self) -> Array:
         """Return what each feature would explain; 0 for picked and explained ones."""
-        open_ = (self.g > EXPLAINED * self.own) & ~self._picked
-        gains = np.zeros(len(self.g))
-        np.divide(self.f, self.g, out=gains, where=open_)
-        own = np.where(open_, self.weights * self.g, 0.0)
-        return np.clip(gains, own, None, out=gains)
+        xp = self._xp
+        open_ = self.g > EXPLAINED * self.own
+        open_[self._picked] = False
+        gains = self.f / xp.where(open_, self.g, 1.0)
+        # A feature explains itself at least.
+        return xp.where(open_, xp.maximum(gains, self.weights * self.g), 0.0)
 
     def remove(self, j: int, promised: float) -> float:
         """Pick feature j and return its gain; 0 if rounding had promised too much."""
         q = self._orthogonal(self._orthogonal(self.rows[j]))
-        length = float(np.sqrt(q @ q))
+        length = sqrt(float(q @ q))
         if length * length <= EXPLAINED * self.own[j]:
             self.g[j] = 0.0
             return 0.0
@@ -89,14 +88,14 @@ class Residual:
             self.g[j] = length * length
             self.f[j] = gain * self.g[j]
             return 0.0
-        c, v = np.stack([q, Sq]) @ self.rows.T
+        c, v = self._xp.stack([q, Sq]) @ self.rows.T
         self.f -= c * (2.0 * v - gain * c)
         self.g -= c * c
-        self._picked[j] = True
-        self._Q = np.vstack([self._Q, q])
-        if self.g.sum(where=self.g > 0.0) < _RENEW * self._left:
+        self._picked.append(j)
+        self._Q = self._xp.vstack([self._Q, q])
+        if float(self.g.clip(min=0.0).sum()) < _RENEW * self._left:
             self._renew()
         return gain
 
-    def _orthogonal(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.asarray(x - (self._Q @ x) @ self._Q)
+    def _orthogonal(self, x: Array) -> Array:
+        return x - (self._Q @ x) @ self._Q

@@ -7,19 +7,35 @@ says what a further pick would add to it.
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from franet.cover._arrays import (
+    Array,
+    at_once,
+    beside,
+    host,
+    kernels_of,
+    namespace,
+    put,
+)
 from franet.cover._residual import Residual
-from franet.cover.kernels import add_squares_of, neighbour_errors, subtract_falls
 from franet.engine.tiles import TileRunner
 from franet.similarity._correlation import rank_columns
 from franet.similarity._standardise import feature_rows, powers_of_two, standardise
 
-__all__ = ["Linear", "Nearest", "Representatives", "Table", "make_table"]
+__all__ = [
+    "Linear",
+    "Nearest",
+    "Representatives",
+    "Table",
+    "blocks_of",
+    "make_table",
+]
 
 # Features that stand for all where there are more: the coverage is theirs.
 SAMPLE = 2048
@@ -36,27 +52,27 @@ _FEW = 4
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A table, feature by feature.
+    """A table, feature by feature, in NumPy or on a torch device.
 
     Attributes
     ----------
-    Z : ndarray of shape (n, m)
+    Z : array of shape (n, m)
         The features as rows, centred and of unit length.
-    weights : ndarray of shape (n,)
+    weights : array of shape (n,)
         What each feature counts where it is represented; the mean is 1.
     examples : ndarray of int
         Examples among which neighbours are searched.
-    raw : ndarray of shape (n, len(examples))
+    raw : array of shape (n, len(examples))
         The features there, in their own units up to a common factor.
     """
 
-    Z: NDArray[np.float64]
-    weights: NDArray[np.float64]
+    Z: Array
+    weights: Array
     examples: NDArray[np.intp]
-    raw: NDArray[np.float64]
+    raw: Array
 
 
-def make_table(X: NDArray[Any], ranks: bool) -> Table:
+def make_table(X: NDArray[Any], ranks: bool, device: Any = None) -> Table:
     """Return a table made of columns, none of them constant.
 
     Parameters
@@ -65,6 +81,8 @@ def make_table(X: NDArray[Any], ranks: bool) -> Table:
         The table.
     ranks : bool
         Whether columns are compared by their ranks.
+    device : torch.device, optional
+        Where the table goes; NumPy if not given.
     """
     m, n = X.shape
     every = np.arange(n)
@@ -77,7 +95,14 @@ def make_table(X: NDArray[Any], ranks: bool) -> Table:
         part = X[examples]
     raw = feature_rows(part, every, n, np.float64)
     raw *= powers_of_two(np.abs(raw).max(initial=0.0, keepdims=True))[0]
-    return Table(Z, weights_of(Z), examples, raw)
+    Z = put(Z, device)
+    return Table(Z, weights_of(Z), examples, put(raw, device))
+
+
+def blocks_of(rows: Array) -> list[slice]:
+    """Return the parts into which products with many rows are cut."""
+    size = _BLOCK * at_once(rows)
+    return [slice(at, at + size) for at in range(0, len(rows), size)]
 
 
 def _draw(n: int, k: int) -> NDArray[np.intp]:
@@ -85,7 +110,7 @@ def _draw(n: int, k: int) -> NDArray[np.intp]:
     return np.sort(np.random.default_rng(0).choice(n, k, replace=False))
 
 
-def weights_of(Z: NDArray[np.float64]) -> NDArray[np.float64]:
+def weights_of(Z: Array) -> Array:
     """Return what each feature counts: less if few examples hold all its variance.
 
     ``min(1, 2 · MAD / σ)²`` with MAD the mean absolute deviation from the median, up to
@@ -93,13 +118,13 @@ def weights_of(Z: NDArray[np.float64]) -> NDArray[np.float64]:
     word in one of a hundred documents counts 0.04: whoever rebuilds it gains little,
     and its correlations are those of a document or two.
     """
-    weights = np.empty(len(Z))
-    for at in range(0, len(Z), _BLOCK):
-        part = Z[at : at + _BLOCK]
-        spread = np.abs(part - np.median(part, axis=1)[:, None]).mean(axis=1)
-        weights[at : at + _BLOCK] = spread
-    weights = np.minimum(2.0 * np.sqrt(Z.shape[1]) * weights, 1.0) ** 2
-    return np.asarray(weights / weights.mean())
+    medians = kernels_of(Z).medians
+    weights = namespace(Z).empty_like(Z[:, 0])
+    for rows in blocks_of(Z):
+        part = Z[rows]
+        weights[rows] = abs(part - medians(part)[:, None]).mean(axis=1)
+    weights = (2.0 * np.sqrt(Z.shape[1]) * weights).clip(max=1.0) ** 2
+    return weights / weights.mean()
 
 
 class Representatives:
@@ -109,6 +134,7 @@ class Representatives:
     """
 
     def __init__(self, table: Table, runner: TileRunner) -> None:
+        xp = namespace(table.Z)
         self._Z, self._runner = table.Z, runner
         n = len(table.Z)
         part: slice | NDArray[np.intp] = slice(None)
@@ -116,45 +142,43 @@ class Representatives:
             part = _draw(n, SAMPLE)
         self._targets = table.Z[part]
         self._weights = table.weights[part] / table.weights[part].sum()
-        self._cover = np.zeros(len(self._targets))
+        self._cover = xp.zeros_like(self._weights)
         # Before any pick, Σ_j w_j (z_i·z_j)² is a quadratic form of z_i.
         Q = self._targets.T @ (self._weights[:, None] * self._targets)
-        self._gains = np.empty(n)
-        for rows in self._blocks():
+        self._gains = xp.empty_like(table.weights)
+        for rows in blocks_of(self._Z):
             Z = self._Z[rows]
-            self._gains[rows] = np.einsum("ij,ij->i", Z @ Q, Z)
+            self._gains[rows] = xp.einsum("ij,ij->i", Z @ Q, Z)
 
-    def _blocks(self) -> list[slice]:
-        return [slice(at, at + _BLOCK) for at in range(0, len(self._Z), _BLOCK)]
-
-    def gains(self) -> NDArray[np.float64]:
+    def gains(self) -> Array:
         """Return what each feature would add."""
-        return np.maximum(self._gains, 0.0)
+        return self._gains.clip(min=0.0)
 
     def add(self, j: int) -> None:
         """Pick feature j."""
         r = self._targets @ self._Z[j]
-        level = np.minimum(r * r, 1.0)
-        rises = np.flatnonzero(level > self._cover)
+        level = (r * r).clip(max=1.0)
+        rises = level > self._cover
         old, new = self._cover[rises], level[rises]
         targets, weights = self._targets[rises].T, self._weights[rises]
         self._cover[rises] = new
+        subtract_falls = kernels_of(self._Z).subtract_falls
 
         def visit(rows: slice) -> None:
             R = self._Z[rows] @ targets
             subtract_falls(R, old, new, weights, gains=self._gains[rows])
 
         # Gains change by what has risen, not by all: about n/t at the t-th pick.
-        self._runner.map(visit, self._blocks())
+        self._runner.map(visit, blocks_of(self._Z))
 
 
 class Linear:
     """The share that linear combinations of the picks tell."""
 
     def __init__(self, table: Table) -> None:
-        self._residual = Residual(table.Z.copy(), table.weights)
+        self._residual = Residual(deepcopy(table.Z), table.weights)
 
-    def gains(self) -> NDArray[np.float64]:
+    def gains(self) -> Array:
         """Return what each feature would add."""
         return self._residual.gains() / self._residual.total
 
@@ -175,48 +199,42 @@ class Nearest:
         self._raw = table.raw
         everything = len(table.examples) == table.Z.shape[1]
         Z = table.Z if everything else table.Z[:, table.examples]
-        self._U = _components(Z, table.weights)
-        m = len(self._U)
+        U = _components(Z, table.weights)
+        m = len(U)
         self.k = min(N_NEIGHBOURS, m - 1)
-        self._rows = _draw(m, REBUILT) if m > REBUILT else np.arange(m)
-        self._D = np.zeros((len(self._rows), m))
-        centred = self._U[self._rows] - self._U.mean(axis=0)
-        self._total = float(np.einsum("ij,ij->", centred, centred)) / len(self._rows)
+        rows = _draw(m, REBUILT) if m > REBUILT else np.arange(m)
+        centred = U[rows] - U.mean(axis=0)
+        self._total = float(np.einsum("ij,ij->", centred, centred)) / len(rows)
+        self._U, self._rows, self._D = (
+            beside(array, Z) for array in (U, rows, np.zeros((len(rows), m)))
+        )
 
     def errors(self, features: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return the share that is not told, were each of some features picked."""
+        neighbour_errors = kernels_of(self._raw).neighbour_errors
         out = np.empty(len(features))
 
         def visit(part: slice) -> None:
-            neighbour_errors(
-                self._D,
-                self._raw[features[part]],
-                self._rows,
-                self._U,
-                self.k,
-                out=out[part],
-            )
+            X = self._raw[features[part]]
+            neighbour_errors(self._D, X, self._rows, self._U, self.k, out=out[part])
 
-        parts = [slice(at, at + _FEW) for at in range(0, len(features), _FEW)]
+        few = _FEW * at_once(self._raw)
+        parts = [slice(at, at + few) for at in range(0, len(features), few)]
         self._runner.map(visit, parts)
         return out / self._total if self._total > 0.0 else np.zeros(len(features))
 
     def add(self, j: int) -> None:
         """Pick feature j."""
-        add_squares_of(self._raw[j], self._rows, D=self._D)
+        kernels_of(self._raw).add_squares_of(self._raw[j], self._rows, D=self._D)
 
 
-def _components(
-    Z: NDArray[np.float64], weights: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _components(Z: Array, weights: Array) -> NDArray[np.float64]:
     """Return the leading components of the weighted features, an example a row."""
     from scipy.linalg import eigh
 
     m = Z.shape[1]
-    K = np.zeros((m, m))
-    for at in range(0, len(Z), _BLOCK):
-        part = Z[at : at + _BLOCK]
-        K += part.T @ (weights[at : at + _BLOCK, None] * part)
+    K = sum(Z[part].T @ (weights[part, None] * Z[part]) for part in blocks_of(Z))
     first = max(m - COMPONENTS, 0)
-    values, vectors = eigh(K, subset_by_index=(first, m - 1))
+    # On the processor for all: it is small.
+    values, vectors = eigh(host(K), subset_by_index=(first, m - 1))
     return np.ascontiguousarray(vectors * np.sqrt(np.maximum(values, 0.0)))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import beta
 
+from franet.cover._arrays import Array, at_once, kernels_of, namespace
 from franet.engine.tiles import TileRunner
 from franet.exceptions import UsageError
 
@@ -87,7 +88,7 @@ class Suggestion:
 
 
 def suggest(
-    Z: NDArray[np.float64],
+    Z: Array,
     order: NDArray[np.intp],
     *,
     share: float = 0.95,
@@ -97,7 +98,7 @@ def suggest(
 
     Parameters
     ----------
-    Z : ndarray of shape (n_features, n_examples)
+    Z : ndarray or tensor of shape (n_features, n_examples)
         A feature in each row, centred and of length 1; no constant features.
     order : ndarray of int of shape (n_picks,)
         The rows picked, first to last. Any criterion may have picked them.
@@ -276,23 +277,22 @@ def _band(folds: NDArray[np.float64], share: float, count: int) -> tuple[int, in
     return max(min(low, count), 1), max(high, count)
 
 
-def _kept(
-    Z: NDArray[np.float64], order: NDArray[np.intp]
-) -> tuple[NDArray[np.float64], bool]:
+def _kept(Z: Array, order: NDArray[np.intp]) -> tuple[NDArray[np.float64], bool]:
     """Return what is kept, by cut, fold and pick; and whether some are not picked."""
     n, m = Z.shape
     size = min(_FOLDS, m // _SMALLEST)
     rng = np.random.default_rng(0)
     cuts = [np.array_split(rng.permutation(m), size) for _ in range(_TIMES)]
     chance = min(_CHANCE, _BY_CHANCE / n)
+    kernels = kernels_of(Z)
     P = Z[order]
     gains = np.zeros((_TIMES, size, len(order)))
     is_open = False
-    width = max(_ENTRIES // len(order), 256)
+    width = max(_ENTRIES * at_once(Z) // len(order), 256)
     for at in range(0, n, width):
         C = Z[at : at + width]
         R = P @ C.T
-        is_copy = np.logical_or.accumulate(np.abs(R) >= 1.0 - _COPY)
+        is_copy = kernels.running_max(abs(R)) >= 1.0 - _COPY
         # Not a number is above no threshold: nothing happens to features picked.
         R[is_copy] = np.nan
         is_open |= not is_copy[-1].all()
@@ -302,11 +302,7 @@ def _kept(
 
 
 def _fold_gains(
-    P: NDArray[np.float64],
-    C: NDArray[np.float64],
-    R: NDArray[np.float64],
-    part: NDArray[np.intp],
-    chance: float,
+    P: Array, C: Array, R: Array, part: NDArray[np.intp], chance: float
 ) -> NDArray[np.float64]:
     """Return what each pick of P adds in one fold, for the features of C.
 
@@ -321,20 +317,12 @@ def _fold_gains(
     lengths = _lengths_outside(c)
     # Infinite for a feature that is constant in the other folds.
     best = _exceeded(chance, a) * lengths
-    value = np.zeros(len(C))
-    gains = np.empty(len(P))
     # With it, sums of products are centred in this fold and not in the others.
     centre = (a + b) / b * p[:, -1]
     spread = (p * p).sum(axis=1) - centre * p[:, -1]
-    for k, row in enumerate(np.abs(A)):
-        new = np.flatnonzero(row > best)
-        best[new] = row[new]
-        r = A[k, new] / lengths[new]
-        here = V[k, new] - centre[k] * c[new, -1]
-        # By how much the squared error falls if r times the pick is the prediction.
-        fresh = r * (2.0 * here - r * spread[k])
-        gains[k] = (fresh - value[new]).sum()
-        value[new] = fresh
+    gains: NDArray[np.float64] = kernels_of(C).gains_of_picks(
+        A, V, best, lengths, c[:, -1], centre, spread
+    )
     return gains
 
 
@@ -344,12 +332,13 @@ def _exceeded(chance: float, a: int) -> float:
     return float(np.sqrt(beta.isf(chance, 0.5, (a - 2) / 2)))
 
 
-def _with_sums(rows: NDArray[np.float64], a: int) -> NDArray[np.float64]:
+def _with_sums(rows: Array, a: int) -> Array:
     """Append the sums of rows, scaled so that products are centred outside."""
-    return np.column_stack([rows, rows.sum(axis=1) / np.sqrt(a)])
+    return namespace(rows).column_stack([rows, rows.sum(axis=1) / np.sqrt(a)])
 
 
-def _lengths_outside(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+def _lengths_outside(rows: Array) -> Array:
     """Return the lengths that are left to features outside a fold; none: infinite."""
+    xp = namespace(rows)
     left = 1.0 - (rows * rows).sum(axis=1)
-    return np.sqrt(np.where(left > _LEFT, left, np.inf))
+    return xp.sqrt(xp.where(left > _LEFT, left, np.inf))

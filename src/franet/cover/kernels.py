@@ -1,5 +1,7 @@
 """Kernels of the cover ranking: arrays and scalars in, outputs by keyword.
 
+`_torch` has the same functions for tensors.
+
 Letters: ``R`` correlations of some features (down) with those to be represented
 (across), ``w`` what these count, ``D`` squared distances of some examples (``rows``)
 to all, ``x`` a feature, ``U`` what is to be rebuilt, ``k`` the number of neighbours.
@@ -8,13 +10,32 @@ to all, ``x`` a feature, ``U`` what is to be rebuilt, ``k`` the number of neighb
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from franet.engine._jit import kernel, reduction
 
-__all__ = ["add_squares_of", "neighbour_errors", "subtract_falls"]
+__all__ = [
+    "EQUAL",
+    "add_squares_of",
+    "gains_of_picks",
+    "medians",
+    "neighbour_errors",
+    "running_max",
+    "subtract_falls",
+]
 
 # Squared distances that differ by less, relatively, are equal: sums round so much.
-_EQUAL = 1e-11
+EQUAL = 1e-11
+
+
+def running_max(R: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the largest value so far, down each column."""
+    return np.maximum.accumulate(R)
+
+
+def medians(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the median of each row."""
+    return np.asarray(np.median(rows, axis=1))
 
 
 @reduction
@@ -57,7 +78,7 @@ def _mean_of_near(d, i, near, U, mean):
     # Examples that tie as the last neighbour share its weight.
     k = near.size
     last = _fifth(d, i, near)
-    below, above = last * (1.0 - _EQUAL), last * (1.0 + _EQUAL)
+    below, above = last * (1.0 - EQUAL), last * (1.0 + EQUAL)
     closer = 0
     for t in range(k):
         closer += near[t] < below
@@ -96,3 +117,42 @@ def neighbour_errors(D, X, rows, U, k, *, out):
                 e = U[i, c] - mean[c]
                 total += e * e
         out[s] = total / rows.size
+
+
+def gains_of_picks(
+    A: NDArray[np.float64],
+    V: NDArray[np.float64],
+    best: NDArray[np.float64],
+    lengths: NDArray[np.float64],
+    sums: NDArray[np.float64],
+    centre: NDArray[np.float64],
+    spread: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return what each pick adds in one fold, one after the other.
+
+    Parameters
+    ----------
+    A, V : ndarray of shape (n_picks, n)
+        Covariances outside the fold with picks of length 1, NaN for features that are
+        picked; sums of products in the fold.
+    best : ndarray of shape (n,)
+        What a pick must exceed at first; changed in place.
+    lengths : ndarray of shape (n,)
+        The lengths of the features outside the fold.
+    sums : ndarray of shape (n,)
+        Their sums in the fold.
+    centre, spread : ndarray of shape (n_picks,)
+        What centres products in the fold; the squared lengths of the picks there.
+    """
+    value = np.zeros(A.shape[1])
+    gains = np.empty(len(A))
+    for k, row in enumerate(np.abs(A)):
+        new = np.flatnonzero(row > best)
+        best[new] = row[new]
+        r = A[k, new] / lengths[new]
+        here = V[k, new] - centre[k] * sums[new]
+        # By how much the squared error falls if r times the pick is the prediction.
+        fresh = r * (2.0 * here - r * spread[k])
+        gains[k] = (fresh - value[new]).sum()
+        value[new] = fresh
+    return gains

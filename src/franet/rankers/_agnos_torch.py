@@ -1,54 +1,24 @@
 """The autoencoder of AgnoS in torch: the loss as it is written, on any device.
 
-Gradients and Adam are torch's own. Only this module imports torch.
+Gradients and Adam are torch's own.
 """
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from franet.exceptions import MissingExtraError, UsageError
+from franet._torch import choose_device, load
 from franet.rankers._agnos_numpy import Network, Settings, Training, Variant
 
-__all__ = ["cuda_available", "loss_of", "train"]
-
-
-def _torch() -> Any:
-    try:
-        import torch
-    except ImportError as error:
-        raise MissingExtraError("AgnoS on torch", "torch") from error
-    return torch
-
-
-def cuda_available() -> bool:
-    """Return whether torch is installed and sees a CUDA device."""
-    return find_spec("torch") is not None and bool(_torch().cuda.is_available())
-
-
-def _device(device: str | None) -> Any:
-    torch = _torch()
-    if device is None:
-        device = "cuda" if torch.cuda.is_available() else "cpu"
-    try:
-        found = torch.device(device)
-        torch.empty(1, device=found)
-    except (AssertionError, RuntimeError) as error:
-        reason = str(error).splitlines()[0]
-        raise UsageError(
-            f"device={device!r} cannot be used ({reason}). Choose 'cpu', or leave it "
-            "out."
-        ) from error
-    return found
+__all__ = ["loss_of", "train"]
 
 
 def loss_of(X: Any, parameters: list[Any], penalty: float, variant: Variant) -> Any:
     """Return the loss: the mean over rows of the squared error, and the penalty."""
-    torch = _torch()
+    torch = load()
     a, W, b, V, c = parameters
     H = torch.tanh((X * a) @ W + b)
     error = (H @ V + c - X).square().sum() / len(X)
@@ -61,8 +31,8 @@ def train(
     X: NDArray[np.floating], start: Network, settings: Settings, device: str | None
 ) -> tuple[Network, Training]:
     """Train from `start` and return the network with the smallest loss."""
-    torch = _torch()
-    where = _device(device)
+    torch = load("AgnoS on torch")
+    where = choose_device(device, X.dtype.name)
     table = torch.as_tensor(X, device=where)
     parameters = [torch.tensor(array, device=where) for array in start.arrays()]
     encoder = parameters[1]

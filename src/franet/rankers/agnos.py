@@ -13,7 +13,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from franet.exceptions import DataError, UsageError
+from franet._torch import wanted
+from franet.exceptions import DataError
 from franet.rankers import _agnos_numpy, _agnos_torch
 from franet.rankers._agnos_numpy import Network, Settings, Training
 from franet.rankers._base import Ranker
@@ -188,7 +189,8 @@ class AgnoS(Ranker):
         self.random_state = random_state
 
     def _score(self, X: Any) -> NDArray[np.float64]:
-        self.backend_ = self._choose_backend()
+        on_torch = wanted(self.backend, self.device)
+        self.backend_ = "torch" if on_torch else "numpy"
         table = X.toarray() if sparse.issparse(X) else X
         varies = table.max(axis=0) > table.min(axis=0)
         scores = np.zeros(table.shape[1])
@@ -213,17 +215,6 @@ class AgnoS(Ranker):
         else:
             scores[varies] = np.abs(network.encoder).max(axis=1)
         return scores
-
-    def _choose_backend(self) -> Literal["numpy", "torch"]:
-        if self.backend == "numpy" and self.device is not None:
-            raise UsageError(
-                f"device={self.device!r} is for torch. Set backend='torch', or leave "
-                "device out."
-            )
-        if self.backend != "auto":
-            return self.backend
-        wanted = self.device is not None or _agnos_torch.cuda_available()
-        return "torch" if wanted else "numpy"
 
     def _train(self, Z: NDArray[np.floating]) -> tuple[Network, Training]:
         start = _agnos_numpy.initial(

@@ -1,0 +1,345 @@
+"""The passes over tiles, on a torch device.
+
+Each class does what the :class:`~franet.engine.passes.Pass` of the same name does, and
+leaves the same state. Of a tile on the diagonal, what does not count is infinite.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from franet import _torch
+from franet.engine import pairs, passes
+from franet.engine._torch_graphs import lexsort
+from franet.engine.measure import Measure, Tally
+from franet.engine.passes import Pass, State
+from franet.engine.tiles import Tile
+
+if TYPE_CHECKING:
+    from franet.engine._torch import TorchEngine
+
+__all__ = ["PASSES", "masked_sums", "weigh"]
+
+# Pairs drawn to learn how many there are below a value.
+_DRAWN = 1 << 20
+_SEED = 20_211
+
+
+def weigh(D: Any, measure: Measure) -> Any:
+    """Return the weights of edges with these dissimilarities."""
+    torch = _torch.load()
+    if not measure.weighted:
+        return torch.ones_like(D)
+    top, snap, snap_to, floor = measure.arguments
+    W = top - torch.where(D <= snap, snap_to, D)
+    return torch.where(W <= floor, 0.0, W)
+
+
+class _Work:
+    """One pass under way."""
+
+    def __init__(self, what: Any, engine: TorchEngine) -> None:
+        self.what = what
+        self.engine = engine
+        self.torch = _torch.load()
+        self.on = {"dtype": self.torch.float64, "device": engine.source.device}
+
+    def visit(self, tile: Tile, D: Any) -> None:
+        """Add a tile, which may be overwritten."""
+        raise NotImplementedError
+
+    def close(self) -> State:
+        """Return the state, in memory."""
+        raise NotImplementedError
+
+    def each_tile(self, value: float) -> Any:
+        blocks = self.engine.grid.n_blocks
+        return self.torch.full((blocks, blocks), value, **self.on)
+
+    def tensor(self, values: Any) -> Any:
+        return self.torch.as_tensor(np.ascontiguousarray(values), **self.on)
+
+
+def _array(tensor: Any) -> Any:
+    return np.asarray(tensor.cpu())
+
+
+class _Survey(_Work):
+    what: passes.Survey
+
+    def __init__(self, what: passes.Survey, engine: TorchEngine) -> None:
+        super().__init__(what, engine)
+        self.low, self.high = self.each_tile(np.inf), self.each_tile(-np.inf)
+        self.above = self.each_tile(np.inf)
+
+    def visit(self, tile: Tile, D: Any) -> None:
+        at = tile.i, tile.j
+        noise = -np.inf if self.what.noise is None else self.what.noise
+        self.low[at], self.high[at], self.above[at] = survey(D, noise)
+
+    def close(self) -> State:
+        low, high, above = (_array(x) for x in (self.low, self.high, self.above))
+        return {"low": low, "high": high, "above": above, "counts": self._draw()}
+
+    def _draw(self) -> Any:
+        """Return about how many pairs lie where, from some of them."""
+        torch, n = self.torch, self.engine.n
+        source = self.engine.source
+        n_pairs = n * (n - 1) // 2
+        size = max(1, min(_DRAWN, 2**31 // (16 * source.rows.shape[1])))
+        random = torch.Generator(source.device).manual_seed(_SEED)
+        ends = {"generator": random, "device": source.device}
+        j = torch.randint(n, (size,), **ends)
+        k = torch.randint(n - 1, (size,), **ends)
+        d = source.pairs(j, k + (k >= j)).float()
+        cells = d.view(torch.int32).long() & 0xFFFFFFFF
+        counts = torch.bincount(cells >> Tally.SHIFT, minlength=Tally.SIZE)
+        return np.ceil(_array(counts) * (n_pairs / size)).astype(np.int64)
+
+
+class _LeastAbove(_Work):
+    what: passes.LeastAbove
+
+    def __init__(self, what: passes.LeastAbove, engine: TorchEngine) -> None:
+        super().__init__(what, engine)
+        self.least = self.each_tile(np.inf)
+
+    def visit(self, tile: Tile, D: Any) -> None:
+        D.masked_fill_(D <= self.what.floor, np.inf)
+        self.least[tile.i, tile.j] = D.amin()
+
+    def close(self) -> State:
+        return {"least": _array(self.least)}
+
+
+class _Total(_Work):
+    def __init__(self, what: passes.Total, engine: TorchEngine) -> None:
+        super().__init__(what, engine)
+        self.sums = self.each_tile(0.0)
+
+    def visit(self, tile: Tile, D: Any) -> None:
+        if tile.is_diagonal:
+            D.masked_fill_(D == np.inf, 0.0)
+        self.sums[tile.i, tile.j] = D.sum()
+
+    def close(self) -> State:
+        return {"sums": _array(self.sums)}
+
+
+class _CountCells(_Work):
+    what: passes.CountCells
+
+    def __init__(self, what: passes.CountCells, engine: TorchEngine) -> None:
+        super().__init__(what, engine)
+        self.lo, self.hi = self.tensor(what.lo), self.tensor(what.hi)
+        size = len(what.lo) * what.n_cells
+        self.counts = self.torch.zeros(
+            size, dtype=self.torch.int64, device=engine.source.device
+        )
+        self.low = self.torch.full((size,), np.inf, **self.on)
+        self.high = self.torch.full((size,), -np.inf, **self.on)
+
+    def visit(self, tile: Tile, D: Any) -> None:
+        torch, n = self.torch, self.what.n_cells
+        # Few rows at a time: positions take as much room as values.
+        for rows in D.split(max(1, (1 << 24) // D.shape[1])):
+            d = rows.flatten()
+            c = torch.searchsorted(self.hi, d)
+            inside = c < len(self.lo)
+            d, c = d[inside], c[inside]
+            inside = d >= self.lo[c]
+            d, c = d[inside], c[inside]
+            width = (self.hi[c] - self.lo[c]) / n
+            cell = ((d - self.lo[c]) / width).nan_to_num_(0.0).clamp_(0, n - 1).long()
+            at = c * n + cell
+            self.counts += torch.bincount(at, minlength=len(self.counts))
+            self.low.scatter_reduce_(0, at, d, "amin")
+            self.high.scatter_reduce_(0, at, d, "amax")
+
+    def close(self) -> State:
+        shape = (len(self.what.lo), self.what.n_cells)
+        found = {"counts": self.counts, "low": self.low, "high": self.high}
+        return {name: _array(values).reshape(shape) for name, values in found.items()}
+
+
+class _Product(_Work):
+    what: passes.Product
+
+    def __init__(self, what: passes.Product, engine: TorchEngine) -> None:
+        super().__init__(what, engine)
+        self.edges, self.X = self.tensor(what.edges), self.tensor(what.X)
+        self.Y = self.torch.zeros_like(self.X)
+
+    def visit(self, tile: Tile, D: Any) -> None:
+        rows, cols = tile.rows, tile.cols
+        x, y = self.X, self.Y
+        masked_sums(
+            D,
+            self.edges,
+            self.what.measure,
+            (x[:, rows], x[:, cols]),
+            out=(y[:, rows], y[:, cols]),
+        )
+
+    def close(self) -> State:
+        return {"Y": _array(self.Y)}
+
+
+class _Degrees(_Work):
+    what: passes.Degrees
+
+    def __init__(self, what: passes.Degrees, engine: TorchEngine) -> None:
+        super().__init__(what, engine)
+        self.edges = self.tensor(what.edges)
+        self.Y = self.torch.zeros((len(what.edges), engine.n), **self.on)
+
+    def visit(self, tile: Tile, D: Any) -> None:
+        out = self.Y[:, tile.rows], self.Y[:, tile.cols]
+        masked_sums(D, self.edges, self.what.measure, None, out=out)
+
+    def close(self) -> State:
+        weight = _array(self.Y)
+        # Edges are counted for the sake of rough tiles, and these are not.
+        return {"count": np.zeros(weight.shape, np.int32), "weight": weight}
+
+
+class _Gather(_Work):
+    what: pairs.Gather
+
+    def __init__(self, what: pairs.Gather, engine: TorchEngine) -> None:
+        super().__init__(what, engine)
+        self.degrees = _Degrees(what.degrees, engine)
+        self.kept = self.tensor(what.edges[: what.n_kept])
+        self.dense = self.tensor(what.edges[what.n_kept :])
+        self.n_pairs = self.torch.zeros(
+            len(self.dense), dtype=self.torch.int64, device=engine.source.device
+        )
+        self.found: list[tuple[Any, ...]] = []
+
+    def visit(self, tile: Tile, D: Any) -> None:
+        torch = self.torch
+        if len(self.kept):
+            j, k = torch.nonzero(D <= self.kept[-1], as_tuple=True)
+            d = D[j, k]
+            first = torch.searchsorted(self.kept, d).to(torch.int16)
+            ends = (j + tile.rows.start).int(), (k + tile.cols.start).int()
+            self.found.append((*ends, first, weigh(d, self.what.measure)))
+        if len(self.dense):
+            count_pairs(D, self.dense, counts=self.n_pairs)
+            if len(self.what.sampled):
+                self.degrees.visit(tile, D)
+
+    def close(self) -> State:
+        edges = None
+        if len(self.kept):
+            names = ("j", "k", "first", "weight")
+            parts = zip(*self.found, strict=True)
+            joined = (self.torch.cat(part) for part in parts)
+            edges = dict(zip(names, joined, strict=True))
+            edges["n_graphs"] = len(self.kept)
+        self.found.clear()
+        none = np.empty(0, np.int32)
+        return {
+            "edges": edges,
+            "n_pairs": _array(self.n_pairs),
+            "degrees": self.degrees.close(),
+            "near": {"j": none, "k": none, "d": np.empty(0), "rough": np.empty(0)},
+        }
+
+
+class _Strongest(_Work):
+    what: passes.Strongest
+
+    def __init__(self, what: passes.Strongest, engine: TorchEngine) -> None:
+        super().__init__(what, engine)
+        # Both ends and the value of what may still be among the strongest.
+        self.best: list[tuple[Any, Any, Any]] = []
+
+    def visit(self, tile: Tile, D: Any) -> None:
+        D.masked_fill_(D > self.what.limit, np.inf)
+        self._offer(D, tile.rows.start, tile.cols.start)
+        self._offer(D.T, tile.cols.start, tile.rows.start)
+        if len(self.best) > 64:
+            self.best = [self._cut()]
+
+    def _offer(self, D: Any, first_row: int, first_col: int) -> None:
+        per_feature = min(self.what.per_feature, D.shape[1])
+        # The value alone: torch does not say which of several equal ones come first.
+        last = D.topk(per_feature, dim=1, largest=False).values[:, -1:]
+        j, k = self.torch.nonzero((D <= last) & (D < np.inf), as_tuple=True)
+        self.best.append((j + first_row, k + first_col, D[j, k]))
+
+    def _cut(self) -> tuple[Any, Any, Any]:
+        torch = self.torch
+        j, k, d = (torch.cat(part) for part in zip(*self.best, strict=True))
+        at = lexsort(k, d, j)
+        j, k, d = j[at], k[at], d[at]
+        size = torch.bincount(j, minlength=self.engine.n)
+        place = torch.arange(len(j), device=j.device) - (size.cumsum(0) - size)[j]
+        kept = place < self.what.per_feature
+        return j[kept], k[kept], d[kept]
+
+    def close(self) -> State:
+        j, k, d = map(_array, self._cut())
+        heaps = passes.empty_heaps(self.engine.n, self.what.per_feature)
+        heaps["size"][:] = np.bincount(j, minlength=self.engine.n)
+        place = np.arange(len(j)) - (np.cumsum(heaps["size"]) - heaps["size"])[j]
+        heaps["values"][j, place] = d
+        heaps["features"][j, place] = k
+        return heaps
+
+
+PASSES: dict[type[Pass], type[_Work]] = {
+    pairs.Gather: _Gather,
+    passes.CountCells: _CountCells,
+    passes.Degrees: _Degrees,
+    passes.LeastAbove: _LeastAbove,
+    passes.Product: _Product,
+    passes.Strongest: _Strongest,
+    passes.Survey: _Survey,
+    passes.Total: _Total,
+}
+
+
+def survey(D: Any, noise: float) -> tuple[Any, Any, Any]:
+    """Return the smallest, the largest finite, and the smallest value above noise."""
+    if D.is_cuda:
+        from franet.engine import _triton
+
+        return _triton.survey(D, noise)
+    finite = D.masked_fill(D == np.inf, -np.inf)
+    return D.amin(), finite.amax(), D.masked_fill(D <= noise, np.inf).amin()
+
+
+def count_pairs(D: Any, edges: Any, *, counts: Any) -> None:
+    """Add to ``counts[i]`` the number of pairs with ``d ≤ edges[i]``."""
+    if D.is_cuda:
+        from franet.engine import _triton
+
+        _triton.count_pairs(D, edges, counts=counts)
+        return
+    for i, limit in enumerate(edges):
+        counts[i] += (D <= limit).sum()
+
+
+def masked_sums(
+    D: Any, edges: Any, measure: Measure, x: tuple[Any, Any] | None, *, out: Any
+) -> None:
+    """Add the products of a tile's part of each graph with vectors, both ways.
+
+    Graph ``i`` has the edges ``d ≤ edges[i]``. Of `x` and `out`, the first belongs to
+    the features of the tile's rows, the second to those of its columns; without `x`,
+    all vectors are ones.
+    """
+    if D.is_cuda:
+        from franet.engine import _triton
+
+        _triton.masked_sums(D, edges, measure, x, out=out)
+        return
+    W = weigh(D, measure)
+    for i, limit in enumerate(edges):
+        part = W.where(limit >= D, 0.0)
+        out[0][i] += part.sum(dim=1) if x is None else part @ x[1][i]
+        out[1][i] += part.sum(dim=0) if x is None else x[0][i] @ part

@@ -1,0 +1,219 @@
+"""`FRANe(redundancy="cover")` on torch: the picks of NumPy, and where it runs."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+from franet import FRANe, _torch
+from franet.cover import _estimator
+from franet.cover._arrays import kernels_of
+from franet.cover._estimator import choose_place
+from franet.cover._residual import Residual
+from franet.cover._suggest import _kept
+from franet.datasets import make_groups
+from franet.exceptions import MissingExtraError, UsageError
+from naive_cover import cover_order
+from tables import TABLES
+
+pytestmark = pytest.mark.filterwarnings("ignore::franet.exceptions.UnitsWarning")
+
+
+@pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.cuda)])
+def device(request):
+    torch = pytest.importorskip("torch", reason="torch is not installed: franet[torch]")
+    if request.param == "cuda" and not _torch.cuda_ready():
+        pytest.skip("torch sees no CUDA device here")
+    # The tables are small: threads would wait for each other longer than they work.
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield request.param
+    torch.set_num_threads(threads)
+
+
+def cover(n_features_to_select=None, backend="numpy", device=None, **parameters):
+    ranker = FRANe(n_features_to_select, redundancy="cover", **parameters)
+    ranker.backend, ranker.device = backend, device
+    return ranker
+
+
+def normal(*shape, seed=0):
+    return np.random.default_rng(seed).normal(size=shape)
+
+
+def words():
+    """Return counts with many ties, among neighbours too."""
+    rng = np.random.default_rng(3)
+    rates = np.geomspace(0.05, 0.6, 30)
+    return (rng.random((60, 30)) < rates).astype(float) * rng.integers(1, 4, (60, 30))
+
+
+def wide():
+    """Return more columns than are drawn to stand for all."""
+    X = normal(40, 2500)
+    X[:, :900] += 2.0 * np.repeat(normal(40, 9, seed=1), 100, axis=1)
+    return X
+
+
+CASES = {
+    **TABLES,
+    "words": words(),
+    "groups": make_groups(60, 6, 5, n_noise=10, duplicates=4, random_state=1).X,
+    "wide": wide(),
+    "tall": normal(1100, 12),
+}
+# Sums are taken in another order, of shares that are at most 1.
+CLOSE = {"rtol": 1e-9, "atol": 1e-12}
+
+
+@pytest.mark.parametrize("similarity", ["correlation", "spearman"])
+@pytest.mark.parametrize("name", CASES)
+def test_as_in_numpy(name, similarity, device):
+    X = CASES[name]
+    options = {"similarity": similarity, "n_ranked": 24}
+    ours = cover(**options).fit(X)
+    theirs = cover(backend="torch", device=device, **options).fit(X)
+    np.testing.assert_array_equal(theirs.order_, ours.order_)
+    # Copies of picks add nothing: what orders them is rounding.
+    adds = ours.scores_ > 1e-12
+    np.testing.assert_array_equal(theirs.ranking_[adds], ours.ranking_[adds])
+    np.testing.assert_array_equal(theirs.represented_by_, ours.represented_by_)
+    for what in ("gains_", "coverage_", "scores_", "representation_"):
+        there, here = getattr(theirs, what), getattr(ours, what)
+        assert isinstance(there, np.ndarray)
+        np.testing.assert_allclose(there, here, **CLOSE)
+    assert theirs.suggestion_.text == ours.suggestion_.text
+    np.testing.assert_allclose(theirs.suggestion_.kept, ours.suggestion_.kept, **CLOSE)
+
+
+def test_definition(device):
+    X = CASES["groups"]
+    order, gains = cover_order(X, 8)
+    ranker = cover(backend="torch", device=device).fit(X)
+    assert ranker.order_[:8].tolist() == order.tolist()
+    np.testing.assert_allclose(ranker.gains_[:8], gains, rtol=1e-7, atol=1e-10)
+
+
+def test_constraints(device):
+    X = CASES["groups"]
+    n = X.shape[1]
+    options = {
+        "include": [7, 3],
+        "exclude": [0, 11],
+        "cost": np.random.default_rng(0).uniform(0.2, 5.0, n),
+        "groups": np.arange(n) // 3,
+    }
+    ours = cover(6, **options).fit(X)
+    theirs = cover(6, backend="torch", device=device, **options).fit(X)
+    assert theirs.order_[:2].tolist() == [7, 3]
+    np.testing.assert_array_equal(theirs.order_, ours.order_)
+    np.testing.assert_array_equal(theirs.ranking_, ours.ranking_)
+
+
+def test_auto_goes_on_until_it_is_settled(device):
+    X = make_groups(60, 30, 4, random_state=0).X
+    ours = cover("auto", n_ranked=8).fit(X)
+    theirs = cover("auto", n_ranked=8, backend="torch", device=device).fit(X)
+    assert len(ours.order_) > 8
+    np.testing.assert_array_equal(theirs.order_, ours.order_)
+    assert theirs.n_features_suggested_ == ours.n_features_suggested_
+
+
+def test_same_in_every_run(device):
+    fits = [cover(backend="torch", device=device).fit(CASES["wide"]) for _ in range(2)]
+    np.testing.assert_array_equal(fits[0].scores_, fits[1].scores_)
+    np.testing.assert_array_equal(fits[0].order_, fits[1].order_)
+
+
+def on(device, array):
+    return _torch.load().as_tensor(array, device=device)
+
+
+def test_residual_is_renewed(device):
+    # Columns of rank 3 and a little noise: little of the total is left soon.
+    rows = normal(30, 3) @ normal(3, 40, seed=1) + 1e-3 * normal(30, 40, seed=2)
+    rows -= rows.mean(axis=1)[:, None]
+    for shape in (rows, np.ascontiguousarray(rows[:, :20])):
+        ours, theirs = Residual(shape.copy()), Residual(on(device, shape.copy()))
+        for j in (0, 9, 4, 17, 22):
+            gain = theirs.remove(j, 0.0)
+            assert gain == pytest.approx(ours.remove(j, 0.0), rel=1e-8)
+            assert len(theirs._Q) == len(ours._Q)
+        assert len(ours._Q) < 5
+        np.testing.assert_allclose(theirs.gains().cpu(), ours.gains(), rtol=1e-6)
+
+
+def test_kept_with_copies(device):
+    Z = make_groups(50, 5, 4, n_noise=6, duplicates=5, random_state=2).X.T
+    Z = Z - Z.mean(axis=1)[:, None]
+    Z /= np.sqrt((Z**2).sum(axis=1))[:, None]
+    order = np.arange(0, len(Z), 2)
+    ours, is_open = _kept(Z, order)
+    theirs = _kept(on(device, Z), order)
+    np.testing.assert_allclose(theirs[0], ours, rtol=1e-9, atol=1e-11)
+    assert theirs[1] == is_open
+
+
+@pytest.mark.parametrize("m", [6, 7, 40])
+def test_neighbours_that_tie(device, m):
+    X = np.random.default_rng(m).integers(0, 3, (9, m)).astype(float)
+    rows = np.arange(0, m, 2)
+    D, U = np.zeros((len(rows), m)), normal(m, 4)
+    there = [on(device, array) for array in (D, X, rows, U)]
+    arrays = [D, X, rows, U]
+    for a, b in ((X[0], there[1][0]), (X[1], there[1][1])):
+        kernels_of(D).add_squares_of(a, rows, D=D)
+        kernels_of(b).add_squares_of(b, there[2], D=there[0])
+    np.testing.assert_allclose(there[0].cpu(), D, rtol=1e-15)
+    ours, theirs = np.empty(9), np.empty(9)
+    kernels_of(D).neighbour_errors(*arrays, 5, out=ours)
+    kernels_of(there[0]).neighbour_errors(*there, 5, out=theirs)
+    np.testing.assert_allclose(theirs, ours, rtol=1e-12)
+
+
+@pytest.mark.parametrize("m", [1, 2, 7, 8])
+def test_medians(device, m):
+    rows = normal(5, m)
+    found = kernels_of(on(device, rows)).medians(on(device, rows))
+    np.testing.assert_array_equal(found.cpu(), np.median(rows, axis=1))
+
+
+def test_where_it_runs(monkeypatch):
+    torch = pytest.importorskip("torch", reason="torch is not installed: franet[torch]")
+    large = (1000, _estimator.LARGE // 1000)
+    monkeypatch.setattr(_torch, "cuda_ready", lambda: False)
+    assert choose_place("auto", None, large) is None
+    monkeypatch.setattr(_torch, "cuda_ready", lambda: True)
+    # As if a device were there.
+    cpu = torch.device("cpu")
+    monkeypatch.setattr(_estimator, "choose_device", lambda device: cpu)
+    monkeypatch.setattr(_estimator, "free_bytes", lambda place: 10**10)
+    assert choose_place("auto", None, large) is cpu
+    assert choose_place("auto", None, (large[0], large[1] - 1)) is None
+    assert choose_place("auto", "cuda", (5, 5)) is cpu
+    assert choose_place("torch", None, (5, 5)) is cpu
+    assert choose_place("numpy", None, large) is None
+    # 10 GB do not hold it three times.
+    huge = (1000, 10**6)
+    assert choose_place("auto", None, huge) is None
+    for arguments in (("torch", None), ("auto", "cpu")):
+        with pytest.raises(UsageError, match=r"has 10.0 GB left.*needs 26.2 GB there"):
+            choose_place(*arguments, huge)
+
+
+def test_bad_places():
+    X = CASES["words"]
+    with pytest.raises(UsageError, match=r"not backend='dask'. Set backend='numpy'"):
+        cover(backend="dask").fit(X)
+    with pytest.raises(UsageError, match=r"device='cpu' is for torch"):
+        cover(backend="numpy", device="cpu").fit(X)
+
+
+def test_without_torch(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'franet\[torch\]'"):
+        cover(backend="torch").fit(CASES["words"])
+    monkeypatch.setattr(_estimator, "LARGE", 0)
+    assert len(cover(backend="auto").fit(CASES["words"]).order_) == 30
