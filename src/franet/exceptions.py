@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 __all__ = [
+    "ApproximationWarning",
+    "BackendError",
     "DataError",
     "DegenerateRankingWarning",
     "MissingExtraError",
@@ -19,6 +21,10 @@ class UsageError(ValueError):
     """An option or an argument does not fit; the message names it and the remedy."""
 
 
+class BackendError(RuntimeError):
+    """What a fit runs on has failed; the message says what to do about it."""
+
+
 class MissingExtraError(ImportError):
     """An optional dependency is not installed.
 
@@ -32,6 +38,10 @@ class MissingExtraError(ImportError):
 
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(f"{what} needs an extra: pip install 'franet[{extra}]'")
+
+
+class ApproximationWarning(UserWarning):
+    """An approximate ranking may differ visibly from the exact one."""
 
 
 class DegenerateRankingWarning(UserWarning):
