@@ -1,0 +1,98 @@
+"""FRANe on very many features, without looking at all pairs.
+
+Edges of sparse networks are found between near neighbours, dense networks are seen
+through a sample of the features, and the outcome says how far it may be off.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from franet.approximate._check import Approximation
+from franet.approximate._columns import Columns
+from franet.approximate._search import ApproximateOutcome, Search, no_winner
+from franet.exceptions import UsageError
+from franet.search import Settings
+from franet.similarity import CORRELATIONS
+
+__all__ = ["Approximation", "search_approximately"]
+
+_PROGRESSIONS = ("geometric", "linear")
+
+
+def search_approximately(
+    table: Any,
+    columns: NDArray[np.intp],
+    settings: Settings,
+    *,
+    similarity: str = "correlation",
+    n_threads: int = 1,
+    random_state: Any = None,
+) -> ApproximateOutcome:
+    """Find about the threshold, and about the scores, that a full search finds.
+
+    Parameters
+    ----------
+    table : ndarray of shape (m, n_columns), or a store of columns
+        The table without missing values. Anything with a shape of which
+        ``table[:, columns]`` gives columns will do; it is read once, in parts.
+    columns : ndarray of int
+        The columns that take part, none of them constant.
+    settings : Settings
+        What is asked for.
+    similarity : {"correlation", "abs-correlation", "spearman"}
+        How alike two features are.
+    n_threads : int, default=1
+        Number of threads; the outcome does not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        The seed of the samples.
+
+    Returns
+    -------
+    outcome : ApproximateOutcome
+        As of a full search; `approximation` says how far it may be off, and is None
+        where there is no winner.
+    """
+    _check(settings, similarity)
+    columns = np.asarray(columns)
+    if len(columns) < 2:
+        reason = "there is only one feature to rank"
+        return no_winner(len(columns), settings, reason)
+    random = check_random_state(random_state)
+    rows = Columns(table, columns, similarity, n_threads, random)
+    return Search(rows, settings, random).run()
+
+
+def _check(settings: Settings, similarity: str) -> None:
+    """Refuse what has no approximate search."""
+    remedy = "Use search='exact'"
+    if similarity not in CORRELATIONS:
+        known = ", ".join(repr(name) for name in CORRELATIONS)
+        raise UsageError(
+            f"search='approximate' knows the similarities {known} only. {remedy}, or "
+            "one of these."
+        )
+    if settings.thresholds not in _PROGRESSIONS:
+        raise UsageError(
+            "search='approximate' lays thresholds='geometric' or 'linear' only: "
+            f"others need all pairs. {remedy}, or one of these."
+        )
+    if settings.centrality != "pagerank":
+        raise UsageError(
+            f"search='approximate' computes centrality='pagerank' only. {remedy} for "
+            "others."
+        )
+    if settings.quality != "rqh":
+        raise UsageError(
+            f"search='approximate' compares by quality='rqh' only. {remedy} for others."
+        )
+    for name, value in (
+        ("keep_all=True", settings.keep_all),
+        ("tie_break='denser'", settings.second_key),
+    ):
+        if value:
+            raise UsageError(f"search='approximate' does not go with {name}. {remedy}.")

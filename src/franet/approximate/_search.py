@@ -1,0 +1,301 @@
+"""Which threshold wins, without looking at all pairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from franet import thresholds as grids
+from franet._progress import report
+from franet.approximate._cells import Cells
+from franet.approximate._check import Approximation, check
+from franet.approximate._columns import Columns
+from franet.approximate._dense import DenseGraphs, DenseSolution
+from franet.approximate._graphs import SparseGraphs
+from franet.approximate._pairs import Counts, find_extremes
+from franet.engine.graph_kernels import DISCARDED, degree_bound
+from franet.quality import EQUAL, rqh
+from franet.search import Outcome, Settings, edge_rule
+
+__all__ = ["ApproximateOutcome", "Search"]
+
+# Edges that are stored, for each feature: of the sparse graphs at first, and of denser
+# ones where these may win; with few features so many at least.
+STORED, DEEP = 60, 400
+ALL_PAIRS, DEEP_PAIRS = 5_000_000, 60_000_000
+# Estimates may be off by a third. A graph is at stake if the look at it gives at least
+# this share of the best quality so far. It is a rival of the winner if it was only
+# looked at, and reaches the same share, or if it was solved by a sample, and reaches
+# the second share. It wins only if it is better by the factor.
+_AT_STAKE, _RIVAL, _BETTER = 0.6, 0.85, 1.5
+# Graphs solved by a sample at the most: those that look best.
+_SOLVED_BY_SAMPLE = 4
+_RTOL, _LOOSE = 1e-12, 1e-3
+_BATCH = 4
+
+
+@dataclass
+class ApproximateOutcome(Outcome):
+    """What an approximate search found.
+
+    `n_edges` of graphs that were not stored are estimates, and so are their `quality`
+    and `quality_bound`.
+    """
+
+    approximation: Approximation | None = None
+
+
+class Search:
+    """One approximate search.
+
+    Parameters
+    ----------
+    columns : Columns
+        What is compared.
+    settings : Settings
+        What is asked for.
+    random : RandomState
+        Draws the samples.
+    """
+
+    def __init__(
+        self, columns: Columns, settings: Settings, random: np.random.RandomState
+    ) -> None:
+        self.columns = columns
+        self.settings = settings
+        self.random = random
+        self.n = columns.n
+        self.scores: dict[int, NDArray[np.float64]] = {}
+        self.by_sample: dict[int, DenseSolution] = {}
+        self.bound: dict[int, float] = {}
+        self.best = 0.0
+        self.graphs: SparseGraphs | None = None
+        self.n_stored = 0
+
+    def run(self) -> ApproximateOutcome:
+        """Find the winner."""
+        columns, settings = self.columns, self.settings
+        drawn = self.random.permutation(self.n)
+        counts = Counts(columns, drawn)
+        self.cells = Cells(columns, self.random)
+        # Places have changed: of the features drawn, too.
+        place = np.empty(self.n, np.intp)
+        place[self.cells.order] = np.arange(self.n)
+        drawn = place[drawn]
+        self.limits = [
+            counts.limit(max(STORED * self.n, ALL_PAIRS)),
+            counts.limit(max(DEEP * self.n, DEEP_PAIRS)),
+        ]
+        self.limits[0] = self.cells.look(self.limits[0])
+        extrema, nearest = find_extremes(self.cells, counts)
+        high, low = extrema.high, extrema.low
+        if not np.isfinite(extrema.next_low) or high - low <= extrema.zero:
+            return no_winner(
+                self.n, settings, "all similarities between features are equal"
+            )
+        top = high if settings.variant == "reference" else columns.top
+        paper = settings.variant == "paper"
+        lay: Any = grids.paper_limits if paper else grids.reference_limits
+        limits = lay(settings.thresholds, settings.n_thresholds, columns, extrema, top)
+        self.measure, self.edges = edge_rule(extrema, settings, top, limits)
+        self.n_pairs = counts.below(self.edges)
+        self.dense = DenseGraphs(
+            columns, self.edges, self.measure, settings.damping, drawn, nearest
+        )
+        self._race()
+        return self._outcome(top - limits)
+
+    def _race(self) -> None:
+        """Solve the sparse graphs, then denser ones that may win."""
+        self._store(self._n_found(self.limits[0]))
+        self._solve_stored()
+        dense = range(self.n_stored, len(self.edges))
+        candidates = [i for i in dense if self._is_candidate(i)]
+        looks = self.dense.look(candidates, self.best)
+        deep = self._n_found(self.limits[1])
+        at_stake = [
+            i
+            for i, (quality, clear) in looks.items()
+            if i < deep and (not clear or quality >= _AT_STAKE * self.best)
+        ]
+        if at_stake:
+            limit = self.cells.look(float(self.edges[max(at_stake)]), deep=True)
+            self._store(max(self._n_found(limit), self.n_stored))
+            self._solve_stored()
+        self.bound |= {i: look for i, (look, _) in looks.items() if i >= self.n_stored}
+        promising = [
+            i
+            for i in sorted(looks, key=lambda i: (-looks[i][0], i))
+            if i >= self.n_stored and looks[i][0] >= _AT_STAKE * self.best
+        ]
+        for i in promising[:_SOLVED_BY_SAMPLE]:
+            self.by_sample[i] = self.dense.solve(i)
+        best = max(self.by_sample, key=lambda i: self.by_sample[i].quality, default=-1)
+        if best >= 0 and self.by_sample[best].quality >= _BETTER * self.best:
+            self.by_sample[best] = self.dense.polish(best, self.by_sample[best])
+        self.bound |= {i: found.quality for i, found in self.by_sample.items()}
+
+    def _n_found(self, limit: float) -> int:
+        return int((self.edges <= limit).sum())
+
+    def _is_candidate(self, i: int) -> bool:
+        return 2 * self.n_pairs[i] / self.n >= self.settings.min_mean_degree
+
+    def _store(self, n_graphs: int) -> None:
+        # The old ones go before the new ones come.
+        self.graphs = None
+        self.n_stored = n_graphs
+        if n_graphs:
+            self.graphs = SparseGraphs(self.cells, self.edges[:n_graphs], self.measure)
+            self.n_pairs[:n_graphs] = self.graphs.n_edges()
+
+    def _solve_stored(self) -> None:
+        """Solve the stored graphs that can still win: loosely, then to the end."""
+        graphs = self.graphs
+        if graphs is None:
+            return
+        δ, n_pairs = self.settings.damping, self.n_pairs
+        # Anew: more edges may have been found, and move what was proven by a little.
+        self.scores, self.bound = {}, {}
+        self.best *= 0.99
+        first = [
+            i for i in range(self.n_stored) if i == 0 or n_pairs[i] > n_pairs[i - 1]
+        ]
+        waiting = [i for i in first if self._is_candidate(i)]
+
+        def bound(i: int) -> float:
+            d = graphs.degrees(i)
+            return float(degree_bound(d, d, 0.0, 0.0, δ))
+
+        def solve(i: int) -> Any:
+            just = self.best * (1.0 - EQUAL)
+            return graphs.pagerank(i, graphs.degrees(i), δ, just, rtol)
+
+        bounds = self.columns.map(bound, waiting)
+        self.bound.update(zip(waiting, bounds, strict=True))
+        rest, rtol = list(waiting), _LOOSE
+        while rest := self._at_stake(rest):
+            batch, rest = rest[:_BATCH], rest[_BATCH:]
+            self._take(batch, self.columns.map(solve, batch))
+            report("candidates", len(waiting) - len(rest), len(waiting))
+        rest, rtol = list(waiting), _RTOL
+        while rest := self._at_stake(rest):
+            batch = sorted(rest, key=lambda i: (-self.bound[i], i))[:_BATCH]
+            rest = [i for i in rest if i not in batch]
+            self._take(batch, self.columns.map(solve, batch), final=True)
+
+    def _at_stake(self, graphs: list[int]) -> list[int]:
+        return [i for i in graphs if self.bound[i] >= self.best * (1.0 - EQUAL)]
+
+    def _take(self, graphs: list[int], found: Any, final: bool = False) -> None:
+        for i, (status, low, high, scores) in zip(graphs, found, strict=True):
+            self.bound[i] = min(self.bound[i], high)
+            self.best = max(self.best, low)
+            if status != DISCARDED and final:
+                self.scores[i] = scores
+
+    def _outcome(self, thresholds: NDArray[np.float64]) -> ApproximateOutcome:
+        n_edges = np.rint(np.maximum.accumulate(self.n_pairs)).astype(np.int64)
+        too_sparse = 2 * n_edges / self.n < self.settings.min_mean_degree
+        quality = np.full(len(thresholds), np.nan)
+        bound = np.full(len(thresholds), np.nan)
+        for i, value in self.bound.items():
+            bound[i] = value
+        for i, scores in self.scores.items():
+            quality[i] = bound[i] = rqh(scores)
+        for i, solution in self.by_sample.items():
+            quality[i] = bound[i] = solution.quality
+        # Stored graphs with equal edges are one candidate; the first stands for all.
+        first = np.arange(len(thresholds))
+        stored = n_edges[: self.n_stored]
+        first[: self.n_stored] = np.searchsorted(stored, stored)
+        quality, bound = (
+            np.where(too_sparse, np.nan, v[first]) for v in (quality, bound)
+        )
+        if np.isnan(quality).all():
+            reason = (
+                "no threshold gives a graph with a mean degree of at least "
+                f"{self.settings.min_mean_degree:g}"
+            )
+            outcome = no_winner(self.n, self.settings, reason)
+            outcome.thresholds, outcome.too_sparse = thresholds, too_sparse
+            outcome.quality, outcome.quality_bound = quality, bound
+            outcome.n_edges = n_edges
+            return outcome
+        fair = quality.copy()
+        fair[self.n_stored :] /= _BETTER
+        best = np.nanmax(fair)
+        winner = int(np.argmax(fair >= best - EQUAL * abs(best)))
+        outcome = ApproximateOutcome(
+            scores=np.empty(0),
+            thresholds=thresholds,
+            quality=quality,
+            quality_bound=bound,
+            too_sparse=too_sparse,
+            n_edges=n_edges,
+            winner=winner,
+            network=None,
+            degrees=np.empty(0),
+        )
+        self._finish(outcome, winner)
+        return outcome
+
+    def _finish(self, outcome: ApproximateOutcome, winner: int) -> None:
+        """Fill in what belongs to the winner, features in the order of the table."""
+        order, most = self.cells.order, self.settings.max_edges
+        counts = None
+        if winner < self.n_stored:
+            assert self.graphs is not None
+            scores, degrees = self.scores[winner], self.graphs.degrees(winner)
+            z = scores / np.where(degrees > 0.0, degrees, np.inf)
+            counts = self.graphs.counts(winner)
+            outcome.network, outcome.truncated = self.graphs.matrix(winner, order, most)
+        else:
+            solution = self.by_sample[winner]
+            scores, degrees, z = solution.scores, solution.degrees, solution.z
+            outcome.network, outcome.truncated = self._strongest(), True
+        best = outcome.quality[winner]
+        rivals = [
+            i
+            for i, value in self.bound.items()
+            if i >= self.n_stored
+            and i != winner
+            and value >= (_RIVAL if i in self.by_sample else _AT_STAKE) * best
+        ]
+        outcome.approximation = Approximation(
+            sampled=counts is None,
+            n_cells=self.cells.n_cells,
+            n_probes=self.cells.n_probes,
+            n_rivals=len(rivals),
+            **check(self.dense, winner, scores, degrees, z, counts, self.random),
+        )
+        outcome.scores, outcome.degrees = np.empty(self.n), np.empty(self.n)
+        outcome.scores[order], outcome.degrees[order] = scores, degrees
+
+    def _strongest(self) -> Any:
+        """Return the strongest edges of a network that is too dense to be stored."""
+        if self.graphs is None:
+            return sparse.csr_array((self.n, self.n))
+        last, most = self.n_stored - 1, self.settings.max_edges
+        return self.graphs.matrix(last, self.cells.order, most)[0]
+
+
+def no_winner(n: int, settings: Settings, reason: str) -> ApproximateOutcome:
+    """Return an outcome in which all features score the same."""
+    none = np.empty(0)
+    return ApproximateOutcome(
+        scores=np.full(n, 1.0 if settings.variant == "reference" else 1.0 / n),
+        thresholds=none,
+        quality=none,
+        quality_bound=none,
+        too_sparse=np.empty(0, bool),
+        n_edges=np.empty(0, np.int64),
+        winner=None,
+        reason=reason,
+        network=sparse.csr_array((n, n)),
+        degrees=np.zeros(n),
+    )
