@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import asdict
-from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from franet._backend import (
+    approximate,
+    check,
+    check_combination,
+    open_engine,
+    open_numpy_source,
+)
 from franet._base import FeatureRanker
 from franet._outcome import set_outcome, warn_of
+from franet._parameters import CONSTRAINTS
 from franet._threads import count_threads
-from franet._validation import check_table, number_to_select, stays_polars
-from franet.centrality import CENTRALITIES
+from franet._validation import stays_polars
 from franet.cover._estimator import fit_cover
 from franet.engine.plan import make_plan
 from franet.engine.tiles import PairSource
 from franet.exceptions import UsageError
-from franet.quality import QUALITIES
 from franet.search import Settings, search
-from franet.similarity import SIMILARITIES, open_source
-from franet.similarity._mixed import warn_of_identifiers
-from franet.thresholds import PROGRESSIONS
 
 __all__ = ["FRANe"]
 
@@ -107,6 +109,25 @@ class FRANe(FeatureRanker):
         at the next denser candidate.
     keep_all : bool, default=False
         Whether every candidate is solved and `all_scores_` kept.
+    search : {"exact", "approximate"}, default="exact"
+        ``"approximate"``: in less than quadratic time, for hundreds of thousands of
+        features; `approximation_` says how far it may be off. It needs a correlation
+        as `similarity`, and PageRank and RQH.
+    backend : {"auto", "numpy", "torch", "dask"}, default="auto"
+        What compares the features: the cores of this machine (``"numpy"``), a torch
+        device, or a Dask cluster. ``"auto"`` is a GPU where torch sees one and there
+        are 100 million pairs to compare, a cluster where `scheduler` is given, and
+        otherwise the cores. Scores agree up to the order of sums.
+    device : str, default=None
+        With ``backend="torch"``, the device, such as ``"cuda"`` or ``"cpu"``; None is
+        a GPU where there is one.
+    scheduler : str or distributed.Client, default=None
+        With ``backend="dask"``, the address of the scheduler or a client; None is the
+        current client.
+    checkpoint : path-like, default=None
+        A folder in which passes over the features are kept as they are done. A fit
+        that was stopped and is begun again with the same table and parameters does
+        not repeat them.
     max_edges : int, default=5_000_000
         A winning network with more edges keeps only the strongest of each feature.
     max_memory : int or str, default=None
@@ -156,6 +177,9 @@ class FRANe(FeatureRanker):
         Number of features without an edge, constant columns aside.
     all_scores_ : ndarray of shape (n_thresholds, n_features_in_)
         With ``keep_all``, the scores at every threshold.
+    approximation_ : Approximation
+        With ``search="approximate"``, how far the ranking may be off: the share of
+        edges found, errors of scores, agreement of ranks; a sentence by ``str``.
     order_ : ndarray of int
         With ``redundancy="cover"``, the features picked, first to last.
     gains_ : ndarray
@@ -235,36 +259,7 @@ class FRANe(FeatureRanker):
     16
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_features_to_select": [
-            *FeatureRanker._parameter_constraints["n_features_to_select"],
-            StrOptions({"auto"}),
-        ],
-        "similarity": [StrOptions(set(SIMILARITIES)), callable],
-        "thresholds": [StrOptions(set(PROGRESSIONS)), callable],
-        "n_thresholds": [Interval(Integral, 2, None, closed="left")],
-        "min_mean_degree": [Interval(Real, 0, None, closed="left")],
-        "damping": [Interval(Real, 0, 1, closed="neither")],
-        "weighted": ["boolean"],
-        "centrality": [StrOptions({"pagerank", *CENTRALITIES}), callable],
-        "quality": [StrOptions({"random", *QUALITIES}), callable],
-        "variant": [StrOptions({"paper", "reference"})],
-        "redundancy": [None, StrOptions({"cover"})],
-        # A single name has an error of its own, which says how to write it.
-        "include": [None, "array-like", str],
-        "exclude": [None, "array-like", str],
-        "cost": [None, "array-like", dict],
-        "groups": [None, "array-like", dict],
-        "n_ranked": [None, Interval(Integral, 1, None, closed="left")],
-        "p": [Interval(Real, 1, None, closed="left")],
-        "missing": [StrOptions({"error", "pairwise"})],
-        "tie_break": [StrOptions({"column", "denser"})],
-        "keep_all": ["boolean"],
-        "max_edges": [Interval(Integral, 1, None, closed="left")],
-        "max_memory": [None, Interval(Real, 0, None, closed="neither"), str],
-        "random_state": ["random_state"],
-        "n_jobs": [Integral, None],
-    }
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = CONSTRAINTS
 
     def __init__(
         self,
@@ -289,6 +284,11 @@ class FRANe(FeatureRanker):
         missing: str = "error",
         tie_break: str = "column",
         keep_all: bool = False,
+        search: str = "exact",
+        backend: str = "auto",
+        device: Any = None,
+        scheduler: Any = None,
+        checkpoint: str | os.PathLike[str] | None = None,
         max_edges: int = 5_000_000,
         max_memory: float | str | None = None,
         random_state: Any = None,
@@ -314,6 +314,11 @@ class FRANe(FeatureRanker):
         self.missing = missing
         self.tie_break = tie_break
         self.keep_all = keep_all
+        self.search = search
+        self.backend = backend
+        self.device = device
+        self.scheduler = scheduler
+        self.checkpoint = checkpoint
         self.max_edges = max_edges
         self.max_memory = max_memory
         self.random_state = random_state
@@ -336,13 +341,16 @@ class FRANe(FeatureRanker):
         self : FRANe
             The fitted ranker.
         """
+        check_combination(self)
         if self.redundancy == "cover":
             fit_cover(self, X)
             return self
         self._check_unused()
-        source, constant = self._open(X)
-        warn_of_identifiers(source, getattr(self, "feature_names_in_", None))
-        outcome = search(source, Settings.of(self), count_threads(self.n_jobs))
+        if self.search == "approximate":
+            outcome, constant = approximate(self, X)
+        else:
+            with open_engine(self, X) as (engine, constant):
+                outcome = search(engine, Settings.of(self))
         set_outcome(self, outcome, constant)
         warn_of(self, outcome)
         return self
@@ -409,17 +417,7 @@ class FRANe(FeatureRanker):
         return {**asdict(plan), "seconds": expected, "seconds_dense": dense}
 
     def _open(self, X: Any) -> tuple[PairSource, Any]:
-        pairwise = self.missing == "pairwise"
-        table = check_table(self, X, allow_missing=pairwise)
-        # Before the work, not after it.
-        number_to_select(self.n_features_to_select, self.n_features_in_)
-        return open_source(
-            table,
-            self.similarity,
-            p=self.p,
-            variant=self.variant,
-            pairwise=pairwise,
-        )
+        return open_numpy_source(self, check(self, X))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from franet._base import names_of
-from franet.exceptions import DegenerateRankingWarning
+from franet.exceptions import ApproximationWarning, DegenerateRankingWarning
 from franet.network import AttributeNetwork
 from franet.network._recipe import make_recipe
 from franet.search import Outcome
@@ -45,6 +45,8 @@ def set_outcome(ranker: FRANe, outcome: Outcome, constant: Any) -> None:
     won = outcome.winner is not None
     ranker.threshold_ = float(outcome.thresholds[outcome.winner]) if won else np.nan
     ranker.n_isolated_ = int((outcome.degrees == 0.0).sum())
+    if outcome.approximation is not None:
+        ranker.approximation_ = outcome.approximation
     if outcome.all_scores is not None:
         ranker.all_scores_ = widen(outcome.all_scores)
     ranker.network_ = AttributeNetwork(
@@ -62,6 +64,10 @@ def set_outcome(ranker: FRANe, outcome: Outcome, constant: Any) -> None:
 def warn_of(ranker: FRANe, outcome: Outcome) -> None:
     """Warn if the ranking says less than its length suggests."""
     n = len(outcome.scores)
+    found = outcome.approximation
+    if found is not None and found.is_poor:
+        message = f"The ranking may differ from the exact one. {found}"
+        warnings.warn(message, ApproximationWarning, stacklevel=4)
     if outcome.winner is None:
         message = f"All features score the same: {outcome.reason}."
     elif ranker.n_isolated_ > n // 2:

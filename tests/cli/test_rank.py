@@ -120,12 +120,16 @@ def test_options_reach_the_estimator(data):
         "damping": 0.7, "weighted": False, "centrality": "degree",
         "quality": "gini", "variant": "reference", "missing": "error",
         "tie_break": "denser", "random_state": 5, "n_jobs": 1, "max_memory": None,
+        "search": "exact", "backend": "auto", "device": None, "scheduler": None,
+        "checkpoint": None,
     }  # fmt: skip
 
 
 def test_choices_are_those_of_the_estimator():
+    from franet._backend import BACKENDS
     from franet.centrality import CENTRALITIES
     from franet.cli import _options
+    from franet.cli.rank import rank as rank_command
     from franet.quality import QUALITIES
     from franet.similarity import CORRELATIONS, SIMILARITIES
     from franet.thresholds import PROGRESSIONS
@@ -135,6 +139,8 @@ def test_choices_are_those_of_the_estimator():
     assert set(_options.THRESHOLDS) == set(PROGRESSIONS)
     assert set(_options.CENTRALITIES) == {"pagerank", *CENTRALITIES}
     assert set(_options.QUALITIES) == {"random", *QUALITIES}
+    given = {option.name: option for option in rank_command.params}
+    assert set(given["backend"].type.choices) == set(BACKENDS)
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ def test_json(data):
     assert summary["n_selected"] == 4
     assert summary["parameters"] == {
         "n_features_to_select": 4, "redundancy": "cover", "similarity": "correlation",
-        "random_state": None, "n_jobs": None,
+        "random_state": None, "n_jobs": None, "backend": "auto", "device": None,
     }  # fmt: skip
 
 

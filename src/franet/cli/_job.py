@@ -236,7 +236,9 @@ def _redundant_among(X: Any, order: Any) -> tuple[dict[int, int], dict[int, floa
 
 
 def _network_facts(ranker: Any) -> dict[str, Any]:
+    found = getattr(ranker, "approximation_", None)
     return {
+        **({} if found is None else {"approximation": str(found)}),
         "threshold": _number(ranker.threshold_),
         "quality": _winning_quality(ranker),
         "n_edges": int(ranker.network_.n_edges),

@@ -241,6 +241,31 @@ ranking_options = _together(
         type=click.IntRange(0, 2**32 - 1),
         help="The seed of --stability, --quality random, and rankers that need one.",
     ),
+    _choice(
+        "--search",
+        ("exact", "approximate"),
+        "paper: approximate is for very many features, and says how far it is off.",
+    ),
+    _choice(
+        "--backend",
+        ("auto", "numpy", "torch", "dask"),
+        "What works: this machine's cores, a torch device, a Dask cluster (paper).",
+    ),
+    click.option(
+        "--device",
+        metavar="NAME",
+        help="The torch device, such as cuda or cpu.  [default: a GPU where one is]",
+    ),
+    click.option(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="paper: the scheduler of the Dask cluster, such as tcp://host:8786.",
+    ),
+    click.option(
+        "--checkpoint",
+        metavar="FOLDER",
+        help="paper: keep what is done here: stopped and begun again, it goes on.",
+    ),
     click.option(
         "--max-memory",
         metavar="SIZE",

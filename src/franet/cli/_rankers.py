@@ -21,11 +21,15 @@ _SHARED = {"seed": "random_state", "n_jobs": "n_jobs"}
 _COVER_ONLY = ("include", "exclude", "cost", "groups")
 _PAPER_ONLY = (
     "p", "thresholds", "n_thresholds", "min_mean_degree", "damping", "unweighted",
-    "centrality", "quality", "variant", "tie_break", "max_memory",
+    "centrality", "quality", "variant", "tie_break", "max_memory", "search",
+    "scheduler", "checkpoint",
 )  # fmt: skip
+# Options that both forms have, and no other ranker.
+_PLACE = ("backend", "device")
 # Options that only FRANe has.
 _FRANE_ONLY = (
-    "redundancy", "similarity", "missing", "dry_run", *_COVER_ONLY, *_PAPER_ONLY
+    "redundancy", "similarity", "missing", "dry_run", *_PLACE, *_COVER_ONLY,
+    *_PAPER_ONLY,
 )  # fmt: skip
 
 
@@ -86,6 +90,8 @@ def _for_paper(ctx: click.Context) -> list[str]:
         given.append(f"--similarity {similarity}")
     if ctx.params["missing"] == "pairwise":
         given.append("--missing pairwise")
+    if ctx.params["backend"] == "dask":
+        given.append("--backend dask")
     return given + _given(ctx, _PAPER_ONLY)
 
 
@@ -122,6 +128,7 @@ def parameters_of(ranker: str, options: Mapping[str, Any]) -> dict[str, Any]:
             name: options[option] for option, name in _SHARED.items() if name in known
         }
     shared = {name: options[option] for option, name in _SHARED.items()}
+    shared |= {name: options[name] for name in _PLACE}
     if ranker == _COVER:
         similarity = options["similarity"]
         return {"redundancy": "cover", "similarity": similarity, **shared}

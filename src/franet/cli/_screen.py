@@ -280,6 +280,7 @@ def _lines(summary: dict[str, Any]) -> list[str]:
         lines.append(summary["suggestion"]["sentence"])
     elif summary["ranker"] == "frane":
         lines.append(_winner(summary))
+        lines += [summary["approximation"]] if "approximation" in summary else []
     if "stability" in summary:
         lines.append(_agreement(summary["stability"]))
     return lines

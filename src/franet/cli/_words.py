@@ -8,8 +8,9 @@ from collections.abc import Sequence
 __all__ = ["as_options", "clean", "left_out", "name_column", "one_line"]
 
 _PARAMETER = re.compile(
-    r"\b(centrality|missing|quality|redundancy|similarity|thresholds|tie_break|variant)="
-    r"'([a-z-]+)'"
+    r"\b(backend|centrality|checkpoint|device|missing|quality|redundancy|scheduler|"
+    r"search|similarity|thresholds|tie_break|variant)="
+    r"'([^']+)'"
 )
 _COUNT = re.compile(r"\bn_features_to_select=(\w+)")
 _FEATURES = re.compile(r"(^|\bin |, but )(include|exclude|cost|groups)\b")

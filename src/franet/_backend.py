@@ -1,0 +1,201 @@
+"""Which engine a fit runs on, and its opening."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from franet import _torch
+from franet._threads import count_threads
+from franet._validation import check_table, number_to_select
+from franet.checkpoint import Checkpoint
+from franet.engine._numpy import TileEngine
+from franet.engine.memory import Store, parse_bytes
+from franet.engine.plan import make_plan
+from franet.engine.tiles import PairSource
+from franet.exceptions import UsageError
+from franet.search import Outcome, Settings
+from franet.similarity import open_source
+from franet.similarity._dense import check_not_all
+from franet.similarity._mixed import warn_of_identifiers
+from franet.similarity._standardise import constant_columns
+
+if TYPE_CHECKING:
+    from franet._frane import FRANe
+
+__all__ = [
+    "BACKENDS",
+    "approximate",
+    "check",
+    "check_combination",
+    "open_engine",
+    "open_numpy_source",
+]
+
+BACKENDS = ("auto", "dask", "numpy", "torch")
+
+# From so many pairs on, a GPU is worth the seconds that loading torch takes.
+_MANY_PAIRS = 100_000_000
+
+
+def check(ranker: FRANe, X: Any) -> Any:
+    """Return the table of a fit, checked."""
+    table = check_table(ranker, X, allow_missing=ranker.missing == "pairwise")
+    # Before the work, not after it.
+    number_to_select(ranker.n_features_to_select, ranker.n_features_in_)
+    return table
+
+
+def open_numpy_source(
+    ranker: FRANe, table: Any
+) -> tuple[PairSource, NDArray[np.bool_]]:
+    """Return the similarities of a checked table, and which columns have none."""
+    memory = ranker.max_memory
+    return open_source(
+        table,
+        ranker.similarity,
+        p=ranker.p,
+        variant=ranker.variant,
+        pairwise=ranker.missing == "pairwise",
+        max_memory=None if memory is None else parse_bytes(memory),
+        n_thresholds=ranker.n_thresholds,
+        n_threads=count_threads(ranker.n_jobs),
+    )
+
+
+@contextmanager
+def open_engine(
+    ranker: FRANe, X: Any
+) -> Iterator[tuple[TileEngine, NDArray[np.bool_]]]:
+    """Give the engine on which a table's features are compared.
+
+    Parameters
+    ----------
+    ranker : FRANe
+        Its parameters say which.
+    X : array-like
+        The table.
+
+    Yields
+    ------
+    engine : TileEngine
+        Open until the end of the context.
+    constant : ndarray of bool
+        Columns without a similarity.
+    """
+    settings, n_threads = Settings.of(ranker), count_threads(ranker.n_jobs)
+    if _on_dask(ranker):
+        from franet.engine._dask import open_dask
+
+        with open_dask(ranker, X, settings, n_threads) as opened:
+            yield opened
+        return
+    table = check(ranker, X)
+    if _on_torch(ranker, X, table):
+        yield _open_torch(ranker, table, settings)
+        return
+    source, constant = open_numpy_source(ranker, table)
+    warn_of_identifiers(source, getattr(ranker, "feature_names_in_", None))
+    plan = make_plan(source, settings.n_thresholds, n_threads, settings.max_memory)
+    with closing(source), Store(plan.on_disk) as store:
+        checkpoint = _checkpoint(ranker, source, settings)
+        yield TileEngine(source, n_threads, store, checkpoint), constant
+
+
+def approximate(ranker: FRANe, X: Any) -> tuple[Outcome, NDArray[np.bool_]]:
+    """Return what an approximate search finds, and which columns are constant."""
+    from franet.approximate import search_approximately
+
+    table = check(ranker, X)
+    constant = constant_columns(table)
+    check_not_all(constant)
+    outcome = search_approximately(
+        table,
+        np.flatnonzero(~constant),
+        Settings.of(ranker),
+        similarity=str(ranker.similarity),
+        n_threads=count_threads(ranker.n_jobs),
+        random_state=ranker.random_state,
+    )
+    return outcome, constant
+
+
+def _checkpoint(
+    ranker: FRANe, source: PairSource, settings: Settings
+) -> Checkpoint | None:
+    if ranker.checkpoint is None:
+        return None
+    return Checkpoint(ranker.checkpoint, source, settings)
+
+
+def check_combination(ranker: FRANe) -> None:
+    """Refuse parameters that say where to work, and do not go together."""
+    backend, searched = ranker.backend, ranker.redundancy is None
+    exact = searched and ranker.search == "exact"
+    if ranker.scheduler is not None and backend not in ("auto", "dask"):
+        raise UsageError(
+            f"scheduler={str(ranker.scheduler)!r} needs backend='dask', not "
+            f"backend={backend!r}. Leave one out."
+        )
+    if ranker.checkpoint is not None and not exact:
+        raise UsageError(
+            "checkpoint needs search='exact' and redundancy=None: nothing else makes "
+            "passes that are worth keeping. Leave it out."
+        )
+    if not searched and ranker.search != "exact":
+        raise UsageError(
+            "redundancy='cover' picks without a search of pairs. Leave out search="
+            f"{ranker.search!r}."
+        )
+    asked = backend in ("dask", "torch") or ranker.scheduler or ranker.device
+    if ranker.search == "approximate" and asked:
+        raise UsageError(
+            "search='approximate' runs on the cores of this machine. Leave out "
+            "backend, device and scheduler."
+        )
+
+
+def _on_dask(ranker: FRANe) -> bool:
+    return ranker.backend == "dask" or ranker.scheduler is not None
+
+
+def _on_torch(ranker: FRANe, X: Any, table: Any) -> bool:
+    fits = isinstance(table, np.ndarray) and ranker.missing == "error"
+    if ranker.backend == "torch" and not fits:
+        raise UsageError(
+            "backend='torch' needs a dense table in memory, without gaps. Set "
+            "backend='numpy'."
+        )
+    auto = ranker.backend == "auto" and ranker.device is None
+    if auto and not (fits and _torch_has(ranker.similarity)):
+        return False
+    many = fits and table.shape[1] * (table.shape[1] - 1) // 2 >= _MANY_PAIRS
+    pays = many or bool(getattr(X, "is_cuda", False))
+    return _torch.wanted(ranker.backend, ranker.device, pays=pays)
+
+
+def _torch_has(similarity: Any) -> bool:
+    from franet.engine._torch import SIMILARITIES
+
+    return isinstance(similarity, str) and similarity in SIMILARITIES
+
+
+def _open_torch(
+    ranker: FRANe, table: NDArray[Any], settings: Settings
+) -> tuple[TileEngine, NDArray[np.bool_]]:
+    from franet.engine._torch import TorchEngine, open_torch_source
+
+    source, constant = open_torch_source(
+        table,
+        str(ranker.similarity),
+        p=ranker.p,
+        variant=ranker.variant,
+        device=ranker.device,
+        max_memory=settings.max_memory,
+    )
+    checkpoint = _checkpoint(ranker, source, settings)
+    return TorchEngine(source, checkpoint=checkpoint), constant

@@ -1,0 +1,78 @@
+"""Where the command line lets the work be done."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from franet.cli import main
+from tables import blocks
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "table.csv"
+    X = blocks(m=20, n=40)
+    np.savetxt(
+        path, X, delimiter=",", header=",".join(f"g{j}" for j in range(40)), comments=""
+    )
+    return path
+
+
+def run(table, *options):
+    command = ["rank", str(table), "--top", "5", *options]
+    return CliRunner().invoke(main, command, catch_exceptions=False)
+
+
+def names(table, *options):
+    result = run(table, "--json", *options)
+    assert result.exit_code == 0, result.output
+    return [row["name"] for row in json.loads(result.stdout)["features"]]
+
+
+def test_approximate_search_says_how_far_it_is_off(table):
+    exact = names(table, "--redundancy", "none")
+    assert names(table, "--search", "approximate", "--seed", "1") == exact
+    shown = run(table, "--search", "approximate").output
+    assert "Approximate: 100.00 % of the edges found" in shown
+
+
+def test_checkpoint(table, tmp_path):
+    folder = tmp_path / "passes"
+    first = names(table, "--checkpoint", str(folder))
+    assert (folder / "about.json").exists()
+    assert names(table, "--checkpoint", str(folder)) == first
+    result = run(table, "--checkpoint", str(folder), "--damping", "0.5")
+    assert result.exit_code == 1
+    assert "belongs to another fit" in result.output
+
+
+def test_torch(table):
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    torch.set_num_threads(1)
+    place = ("--backend", "torch", "--device", "cpu")
+    assert names(table, *place) == names(table)
+    paper = ("--redundancy", "none", "--n-thresholds", "10")
+    assert names(table, *paper, *place) == names(table, *paper)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--backend", "numpy", "--device", "cpu"], "--device cpu is for torch"),
+        (
+            ["--scheduler", "tcp://h:1", "--backend", "numpy"],
+            "--scheduler tcp://h:1 needs",
+        ),
+        (["--search", "approximate", "--backend", "torch"], "runs on the cores"),
+        (["--redundancy", "cover", "--checkpoint", "x"], "paper's ranking"),
+        (["--ranker", "variance", "--backend", "torch"], "does not belong"),
+    ],
+)
+def test_what_does_not_go_together(table, options, said):
+    result = run(table, *options)
+    assert result.exit_code == 2
+    assert said in result.output
