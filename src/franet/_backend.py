@@ -21,7 +21,6 @@ from franet.exceptions import UsageError
 from franet.search import Outcome, Settings
 from franet.similarity import open_source
 from franet.similarity._dense import check_not_all
-from franet.similarity._mixed import warn_of_identifiers
 from franet.similarity._standardise import constant_columns
 
 if TYPE_CHECKING:
@@ -99,7 +98,6 @@ def open_engine(
         yield _open_torch(ranker, table, settings)
         return
     source, constant = open_numpy_source(ranker, table)
-    warn_of_identifiers(source, getattr(ranker, "feature_names_in_", None))
     plan = make_plan(source, settings.n_thresholds, n_threads, settings.max_memory)
     with closing(source), Store(plan.on_disk) as store:
         checkpoint = _checkpoint(ranker, source, settings)

@@ -26,6 +26,7 @@ from franet.engine.plan import make_plan
 from franet.engine.tiles import PairSource
 from franet.exceptions import UsageError
 from franet.search import Settings, search
+from franet.similarity._mixed import warn_of_identifiers
 
 __all__ = ["FRANe"]
 
@@ -350,6 +351,8 @@ class FRANe(FeatureRanker):
             outcome, constant = approximate(self, X)
         else:
             with open_engine(self, X) as (engine, constant):
+                names = getattr(self, "feature_names_in_", None)
+                warn_of_identifiers(engine.source, names)
                 outcome = search(engine, Settings.of(self))
         set_outcome(self, outcome, constant)
         warn_of(self, outcome)

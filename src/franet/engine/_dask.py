@@ -32,7 +32,6 @@ from franet.engine.plan import make_plan
 from franet.engine.tiles import PairSource
 from franet.exceptions import BackendError, UsageError
 from franet.io._source import require
-from franet.similarity._mixed import warn_of_identifiers
 
 if TYPE_CHECKING:
     from franet._frane import FRANe
@@ -159,7 +158,6 @@ def open_dask(
             names = getattr(ranker, "feature_names_in_", None)
             known = _ask(crew, names)
             source = RemoteSource(crew, known["source"])
-            warn_of_identifiers(source, names)
             plan = make_plan(
                 source, settings.n_thresholds, n_threads, settings.max_memory
             )

@@ -138,6 +138,18 @@ class Store:
         return array.view(np.ndarray)
 
 
+def _nameless() -> Any:
+    """Return a new file that has no name, or loses it when it is closed."""
+    if not _POSIX:
+        return tempfile.TemporaryFile(prefix="franet-", buffering=0)
+    # That opens by a number, which an interrupt can lose: nobody would close the file.
+    folder = _Folder()
+    try:
+        return open(Path(folder.name) / "rows", "x+b", buffering=0)
+    finally:
+        folder.cleanup()
+
+
 class RowFile:
     """Rows of float64 numbers in a temporary file, read and written piece by piece.
 
@@ -154,7 +166,7 @@ class RowFile:
         self._bytes = 8 * width
         self._width = width
         self._lock = threading.Lock()
-        self._file = tempfile.TemporaryFile(prefix="franet-", buffering=0)
+        self._file = _nameless()
         self._closing = weakref.finalize(self, self._file.close)
 
     def close(self) -> None:

@@ -61,7 +61,7 @@ def _count_levels(table: CodedTable) -> NDArray[np.intp]:
 
 def warn_of_identifiers(source: Any, names: Any) -> None:
     """Warn of columns that were left out because no two of their values are equal."""
-    found = source.identifiers if isinstance(source, MixedSource) else ()
+    found = getattr(source, "identifiers", ())
     if not len(found):
         return
     shown = ", ".join(column_name(int(j), names) for j in found[:5])
