@@ -42,8 +42,10 @@ _MANY_PAIRS = 100_000_000
 
 
 def check(ranker: FRANe, X: Any) -> Any:
-    """Return the table of a fit, checked."""
-    table = check_table(ranker, X, allow_missing=ranker.missing == "pairwise")
+    """Return the table of a fit, checked; `Columns` if it is read piece by piece."""
+    whole = _asks_for_torch(ranker) or ranker.search == "approximate"
+    pairwise = ranker.missing == "pairwise"
+    table = check_table(ranker, X, allow_missing=pairwise, lazy=not whole)
     # Before the work, not after it.
     number_to_select(ranker.n_features_to_select, ranker.n_features_in_)
     return table
@@ -157,6 +159,10 @@ def check_combination(ranker: FRANe) -> None:
         )
 
 
+def _asks_for_torch(ranker: FRANe) -> bool:
+    return ranker.backend == "torch" or ranker.device is not None
+
+
 def _on_dask(ranker: FRANe) -> bool:
     return ranker.backend == "dask" or ranker.scheduler is not None
 
@@ -168,8 +174,7 @@ def _on_torch(ranker: FRANe, X: Any, table: Any) -> bool:
             "backend='torch' needs a dense table in memory, without gaps. Set "
             "backend='numpy'."
         )
-    auto = ranker.backend == "auto" and ranker.device is None
-    if auto and not (fits and _torch_has(ranker.similarity)):
+    if not _asks_for_torch(ranker) and not (fits and _torch_has(ranker.similarity)):
         return False
     many = fits and table.shape[1] * (table.shape[1] - 1) // 2 >= _MANY_PAIRS
     pays = many or bool(getattr(X, "is_cuda", False))
