@@ -149,7 +149,8 @@ def child(part: str, what: str, n: int, exact: bool = False) -> dict[str, Any]:
     command = [sys.executable, __file__, "--child", what, str(n), str(int(exact))]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
-        raise RuntimeError(done.stderr.strip().splitlines()[-1])
+        last = done.stderr.strip().splitlines()[-1:]
+        raise RuntimeError(f"ended with {done.returncode}: {last}")
     row = {"part": part, **json.loads(done.stdout.strip().splitlines()[-1])}
     row["commit"] = _commit()
     for name in ("seconds", "cpu_seconds", "peak_gb", "spearman", "top_100"):

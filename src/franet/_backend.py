@@ -100,10 +100,11 @@ def open_engine(
         yield _open_torch(ranker, table, settings)
         return
     source, constant = open_numpy_source(ranker, table)
-    plan = make_plan(source, settings.n_thresholds, n_threads, settings.max_memory)
-    with closing(source), Store(plan.on_disk) as store:
-        checkpoint = _checkpoint(ranker, source, settings)
-        yield TileEngine(source, n_threads, store, checkpoint), constant
+    with closing(source):
+        plan = make_plan(source, settings.n_thresholds, n_threads, settings.max_memory)
+        with Store(plan.on_disk) as store:
+            checkpoint = _checkpoint(ranker, source, settings)
+            yield TileEngine(source, n_threads, store, checkpoint), constant
 
 
 def approximate(ranker: FRANe, X: Any) -> tuple[Outcome, NDArray[np.bool_]]:

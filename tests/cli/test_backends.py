@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from franet import FRANe
 from franet.cli import main
+from franet.columns import open_columns
 from tables import blocks
 
 
@@ -76,3 +78,22 @@ def test_what_does_not_go_together(table, options, said):
     result = run(table, *options)
     assert result.exit_code == 2
     assert said in result.output
+
+
+@pytest.mark.parametrize("ending", ["npy", "zarr"])
+def test_large_files_are_read_piece_by_piece(tmp_path, monkeypatch, ending):
+    fit = FRANe.fit
+    X = np.random.default_rng(0).normal(size=(300, 3000))
+    path = tmp_path / f"table.{ending}"
+    if ending == "npy":
+        np.save(path, X)
+    else:
+        zarr = pytest.importorskip("zarr", reason="zarr is not installed")
+        zarr.save(path, X)
+    paper = ("--redundancy", "none", "--n-thresholds", "5")
+    # The table takes 7 MB: more than a quarter of the memory.
+    whole = names(path, *paper)
+    opened = []
+    monkeypatch.setattr(FRANe, "fit", lambda self, X: opened.append(X) or fit(self, X))
+    assert names(path, *paper, "--max-memory", "20 MB") == whole
+    assert open_columns(opened[0]) is not None

@@ -11,7 +11,7 @@ from click.core import ParameterSource
 from franet.cli._options import AUTO, CORRELATIONS
 from franet.exceptions import UsageError
 
-__all__ = ["choose_ranker", "parameters_of"]
+__all__ = ["choose_ranker", "largest_to_load", "parameters_of"]
 
 # FRANe in its two forms: picks that do not repeat each other, and the paper's ranking.
 _COVER, _PAPER = "cover", "frane"
@@ -139,6 +139,25 @@ def parameters_of(ranker: str, options: Mapping[str, Any]) -> dict[str, Any]:
     }
     weighted = not options["unweighted"]
     return {"redundancy": None, **parameters, "weighted": weighted, **shared}
+
+
+def largest_to_load(ranker: str, parameters: Mapping[str, Any]) -> int | None:
+    """Return from how many bytes on a file is read piece by piece; None: never.
+
+    The paper's ranking by correlations can do without the whole table in memory.
+    """
+    if ranker != _PAPER or parameters["similarity"] not in CORRELATIONS:
+        return None
+    if parameters["missing"] != "error" or parameters["search"] != "exact":
+        return None
+    if parameters["backend"] == "torch" or parameters["device"] is not None:
+        return None
+    from franet.engine.memory import available_bytes, parse_bytes
+
+    given = parameters["max_memory"]
+    memory = available_bytes() // 2 if given is None else parse_bytes(given)
+    # The table, its checks and its standardised copy.
+    return memory // 4
 
 
 def _known(ranker: str) -> set[str]:

@@ -11,7 +11,7 @@ import click
 
 from franet.cli._constraints import find_features, read_files
 from franet.cli._options import Top, ranking_options, reading_options, take_reading
-from franet.cli._rankers import choose_ranker, parameters_of
+from franet.cli._rankers import choose_ranker, largest_to_load, parameters_of
 from franet.cli._report import check_report_file, reporter
 from franet.exceptions import UsageError
 
@@ -77,7 +77,8 @@ def rank(
     """Rank the features of FILE, best first, without any labels.
 
     FILE is a table with examples in rows and features in columns: csv, tsv, txt,
-    mtx, libsvm or arff (also gzipped), parquet, feather, npy, npz, mat or h5ad.
+    mtx, libsvm or arff (also gzipped), parquet, feather, npy, npz, mat, h5ad, hdf5
+    or zarr.
     """
     ranker, option = choose_ranker(ctx)
     _check_examples(options, "--stability draws", n_boot is not None)
@@ -99,7 +100,9 @@ def rank(
     from franet.cli._words import left_out
     from franet.io import read_table, write_table
 
-    table = read_table(file, text=text, **reading)
+    needs_all = bool(report or n_boot or standardise or text)
+    lazy = None if needs_all else largest_to_load(ranker, parameters)
+    table = read_table(file, text=text, lazy=lazy, **reading)
     labels = feature_labels(table.X, table.names)
     parameters |= find_features(options, files, labels)
     if dry_run:
