@@ -108,6 +108,7 @@ def test_attributes_of_the_estimator():
     fits = [
         franet.FRANe(keep_all=True).fit(frame),
         franet.FRANe(redundancy="cover").fit(frame),
+        franet.FRANe(search="approximate").fit(frame),
     ]
     there = {name for fitted in fits for name in vars(fitted) if name.endswith("_")}
     listed = set(documented(franet.FRANe, "Attributes"))
