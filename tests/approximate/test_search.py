@@ -150,6 +150,7 @@ def test_a_dense_winner_is_noticed(small_cells, monkeypatch):
     told = outcome.approximation
     assert told.sampled
     assert "sample of the features" in str(told)
+    np.testing.assert_allclose(outcome.thresholds, exact.thresholds_, atol=1e-9)
     assert agreement(outcome.scores, exact.scores_) > 0.9
     # Another threshold may win, but not one that is worse by much.
     i, best = outcome.winner, exact.winner_

@@ -19,7 +19,7 @@ __all__ = ["Counts", "Nearest", "find_extremes", "join"]
 # Features along the sides of a tile.
 _ROWS, _COLS = 1024, 1024
 # Cells into which the opposite of a feature looks, for the smallest correlation.
-_OPPOSITE = 4
+_OPPOSITE = 32
 # Features whose pairs with all others are counted.
 _COUNTED = 2048
 _COUNT_CELLS = 4000
