@@ -60,24 +60,9 @@ class DaskEngine(TileEngine):
 
     source: RemoteSource
 
-    def reduce(self, what: Pass, chosen: NDArray[np.bool_] | None = None) -> State:
-        """Return the state of a pass over all tiles, or over some.
-
-        Parameters
-        ----------
-        what : Pass
-            What is computed.
-        chosen : ndarray of bool of shape (n_blocks, n_blocks), optional
-            The tiles that are visited.
-        """
+    def run_pass(self, what: Pass, chosen: NDArray[np.bool_] | None) -> State:
+        """Make a pass over all tiles, or over some."""
         # Tiles are not listed here: of a million features there are millions.
-        compute = partial(self._reduce, what, chosen)
-        if self.checkpoint is None:
-            return compute()
-        state: State = self.checkpoint.remember(what.stage, compute)
-        return state
-
-    def _reduce(self, what: Pass, chosen: NDArray[np.bool_] | None) -> State:
         whole = assemble(what, self.grid)
         counts = [(part, part.count(chosen)) for part in windows(self.grid)]
         counts = [(part, count) for part, count in counts if count]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,7 +26,8 @@ class TileEngine:
     """Reductions over all pairs of features; none of them stores the pairs.
 
     This engine visits tiles with BLAS and compiled loops on the processor's cores.
-    Others differ in :meth:`visit_tiles`, and in where stored graphs lie.
+    Others differ in :meth:`visit_tiles` or :meth:`run_pass`, and in where stored graphs
+    lie.
 
     Parameters
     ----------
@@ -72,15 +74,19 @@ class TileEngine:
         chosen : ndarray of bool of shape (n_blocks, n_blocks), optional
             The tiles that are visited.
         """
+        compute = partial(self.run_pass, what, chosen)
+        if self.checkpoint is None:
+            return compute()
+        state: State = self.checkpoint.remember(what.stage, compute)
+        return state
+
+    def run_pass(self, what: Pass, chosen: NDArray[np.bool_] | None) -> State:
+        """Make a pass, as :meth:`reduce` describes it."""
         rounds = list(self.grid.rounds())
         if chosen is not None:
             rounds = [[t for t in tiles if chosen[t.i, t.j]] for tiles in rounds]
             rounds = [tiles for tiles in rounds if tiles]
-        if self.checkpoint is None:
-            return self.visit_tiles(what, rounds)
-        return self.checkpoint.remember(
-            what.stage, lambda: self.visit_tiles(what, rounds)
-        )
+        return self.visit_tiles(what, rounds)
 
     def visit_tiles(self, what: Pass, rounds: list[list[Tile]]) -> State:
         """Return the state of a pass over some tiles."""
