@@ -31,7 +31,7 @@ from franet.race import Race
 if TYPE_CHECKING:
     from franet._frane import FRANe
 
-__all__ = ["Outcome", "Settings", "edge_rule", "search", "top_of"]
+__all__ = ["Outcome", "Settings", "edge_rule", "no_winner", "search", "top_of"]
 
 
 # Settings that are parameters of FRANe of the same name.
@@ -89,7 +89,8 @@ class Outcome:
     too_sparse : ndarray of bool
         Thresholds whose graphs have too few edges.
     n_edges : ndarray
-        Number of edges (each pair once) of each graph.
+        Number of edges (each pair once) of each graph. An approximate search estimates
+        it, and the qualities, for graphs that it did not store.
     winner : int or None
         The winning threshold; None if there is no candidate.
     reason : str
@@ -135,13 +136,13 @@ def search(engine: TileEngine, settings: Settings) -> Outcome:
         What is asked for.
     """
     if engine.n < 2:
-        return _no_winner(engine.n, settings, "there is only one feature to rank")
+        return no_winner(engine.n, settings, "there is only one feature to rank")
     extrema = engine.extrema()
     if not np.isfinite(extrema.high):
         raise DataError("The distances overflow: the values are too large. Scale them.")
     if not np.isfinite(extrema.next_low) or extrema.high - extrema.low <= extrema.zero:
         reason = "all similarities between features are equal"
-        return _no_winner(engine.n, settings, reason)
+        return no_winner(engine.n, settings, reason)
     top = top_of(engine, extrema, settings)
     lay = grids.paper_limits if settings.variant == "paper" else grids.reference_limits
     limits = lay(settings.thresholds, settings.n_thresholds, engine, extrema, top)
@@ -179,7 +180,8 @@ def edge_rule(
     return measure, edges
 
 
-def _no_winner(n: int, settings: Settings, reason: str) -> Outcome:
+def no_winner(n: int, settings: Settings, reason: str) -> Outcome:
+    """Return an outcome in which all features score the same."""
     none = np.empty(0)
     return Outcome(
         scores=_equal_scores(n, settings),

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from franet.approximate._check import Approximation
-from franet.approximate._columns import Columns
-from franet.approximate._search import ApproximateOutcome, Search, no_winner
+from franet.approximate._features import Features
+from franet.approximate._search import Search
 from franet.exceptions import UsageError
-from franet.search import Settings
+from franet.search import Outcome, Settings, no_winner
 from franet.similarity import CORRELATIONS
 
 __all__ = ["Approximation", "search_approximately"]
@@ -32,7 +32,7 @@ def search_approximately(
     similarity: str = "correlation",
     n_threads: int = 1,
     random_state: Any = None,
-) -> ApproximateOutcome:
+) -> Outcome:
     """Find about the threshold, and about the scores, that a full search finds.
 
     Parameters
@@ -53,7 +53,7 @@ def search_approximately(
 
     Returns
     -------
-    outcome : ApproximateOutcome
+    outcome : Outcome
         As of a full search; `approximation` says how far it may be off, and is None
         where there is no winner.
     """
@@ -63,7 +63,7 @@ def search_approximately(
         reason = "there is only one feature to rank"
         return no_winner(len(columns), settings, reason)
     random = check_random_state(random_state)
-    rows = Columns(table, columns, similarity, n_threads, random)
+    rows = Features(table, columns, similarity, n_threads, random)
     return Search(rows, settings, random).run()
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from franet._progress import report
 from franet.approximate import kernels
-from franet.approximate._columns import Columns
+from franet.approximate._features import Features
 
 __all__ = ["Cells"]
 
@@ -37,7 +37,7 @@ class Cells:
 
     Parameters
     ----------
-    columns : Columns
+    columns : Features
         What is compared.
     random : RandomState
         Draws the samples.
@@ -56,7 +56,7 @@ class Cells:
         For each cell the places that look into it.
     """
 
-    def __init__(self, columns: Columns, random: np.random.RandomState) -> None:
+    def __init__(self, columns: Features, random: np.random.RandomState) -> None:
         self.columns = columns
         n = columns.n
         self.n_cells = 1 if n <= ONE_CELL else n // CELL

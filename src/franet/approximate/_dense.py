@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from franet._progress import report
 from franet.approximate import kernels
-from franet.approximate._columns import Columns
+from franet.approximate._features import Features
 from franet.approximate._pairs import Nearest
 from franet.engine.measure import Measure
 from franet.quality import rqh
@@ -62,7 +62,7 @@ class DenseGraphs:
 
     Parameters
     ----------
-    columns : Columns
+    columns : Features
         What is compared.
     edges : ndarray
         For each graph the largest dissimilarity of an edge, ascending.
@@ -78,7 +78,7 @@ class DenseGraphs:
 
     def __init__(
         self,
-        columns: Columns,
+        columns: Features,
         edges: NDArray[np.float64],
         measure: Measure,
         damping: float,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from franet._progress import report
 from franet.approximate import kernels
 from franet.approximate._cells import Cells
-from franet.approximate._columns import Columns
+from franet.approximate._features import Features
 from franet.engine.measure import ZERO, Extrema, Tally
 
 __all__ = ["Counts", "Nearest", "find_extremes", "join"]
@@ -32,13 +32,13 @@ class Counts:
 
     Parameters
     ----------
-    columns : Columns
+    columns : Features
         What is compared.
     drawn : ndarray of int
         The features of the sample.
     """
 
-    def __init__(self, columns: Columns, drawn: NDArray[np.intp]) -> None:
+    def __init__(self, columns: Features, drawn: NDArray[np.intp]) -> None:
         drawn = drawn[:_COUNTED]
         per_unit = np.float32(_COUNT_CELLS / columns.top)
 

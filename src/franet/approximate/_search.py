@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,15 +12,15 @@ from franet import thresholds as grids
 from franet._progress import report
 from franet.approximate._cells import Cells
 from franet.approximate._check import Approximation, check
-from franet.approximate._columns import Columns
 from franet.approximate._dense import DenseGraphs, DenseSolution
+from franet.approximate._features import Features
 from franet.approximate._graphs import SparseGraphs
 from franet.approximate._pairs import Counts, find_extremes
 from franet.engine.graph_kernels import DISCARDED, degree_bound
 from franet.quality import EQUAL, rqh
-from franet.search import Outcome, Settings, edge_rule
+from franet.search import Outcome, Settings, edge_rule, no_winner
 
-__all__ = ["ApproximateOutcome", "Search"]
+__all__ = ["Search"]
 
 # Edges that are stored, for each feature: of the sparse graphs at first, and of denser
 # ones where these may win; with few features so many at least.
@@ -38,23 +37,12 @@ _RTOL, _LOOSE = 1e-12, 1e-3
 _BATCH = 4
 
 
-@dataclass
-class ApproximateOutcome(Outcome):
-    """What an approximate search found.
-
-    `n_edges` of graphs that were not stored are estimates, and so are their `quality`
-    and `quality_bound`.
-    """
-
-    approximation: Approximation | None = None
-
-
 class Search:
     """One approximate search.
 
     Parameters
     ----------
-    columns : Columns
+    columns : Features
         What is compared.
     settings : Settings
         What is asked for.
@@ -63,7 +51,7 @@ class Search:
     """
 
     def __init__(
-        self, columns: Columns, settings: Settings, random: np.random.RandomState
+        self, columns: Features, settings: Settings, random: np.random.RandomState
     ) -> None:
         self.columns = columns
         self.settings = settings
@@ -76,7 +64,7 @@ class Search:
         self.graphs: SparseGraphs | None = None
         self.n_stored = 0
 
-    def run(self) -> ApproximateOutcome:
+    def run(self) -> Outcome:
         """Find the winner."""
         columns, settings = self.columns, self.settings
         drawn = self.random.permutation(self.n)
@@ -198,7 +186,7 @@ class Search:
             if status != DISCARDED and final:
                 self.scores[i] = scores
 
-    def _outcome(self, thresholds: NDArray[np.float64]) -> ApproximateOutcome:
+    def _outcome(self, thresholds: NDArray[np.float64]) -> Outcome:
         n_edges = np.rint(np.maximum.accumulate(self.n_pairs)).astype(np.int64)
         too_sparse = 2 * n_edges / self.n < self.settings.min_mean_degree
         quality = np.full(len(thresholds), np.nan)
@@ -230,7 +218,7 @@ class Search:
         fair[self.n_stored :] /= _BETTER
         best = np.nanmax(fair)
         winner = int(np.argmax(fair >= best - EQUAL * abs(best)))
-        outcome = ApproximateOutcome(
+        outcome = Outcome(
             scores=np.empty(0),
             thresholds=thresholds,
             quality=quality,
@@ -244,7 +232,7 @@ class Search:
         self._finish(outcome, winner)
         return outcome
 
-    def _finish(self, outcome: ApproximateOutcome, winner: int) -> None:
+    def _finish(self, outcome: Outcome, winner: int) -> None:
         """Fill in what belongs to the winner, features in the order of the table."""
         order, most = self.cells.order, self.settings.max_edges
         counts = None
@@ -282,20 +270,3 @@ class Search:
             return sparse.csr_array((self.n, self.n))
         last, most = self.n_stored - 1, self.settings.max_edges
         return self.graphs.matrix(last, self.cells.order, most)[0]
-
-
-def no_winner(n: int, settings: Settings, reason: str) -> ApproximateOutcome:
-    """Return an outcome in which all features score the same."""
-    none = np.empty(0)
-    return ApproximateOutcome(
-        scores=np.full(n, 1.0 if settings.variant == "reference" else 1.0 / n),
-        thresholds=none,
-        quality=none,
-        quality_bound=none,
-        too_sparse=np.empty(0, bool),
-        n_edges=np.empty(0, np.int64),
-        winner=None,
-        reason=reason,
-        network=sparse.csr_array((n, n)),
-        degrees=np.zeros(n),
-    )

@@ -12,7 +12,7 @@ from franet.engine.tiles import TileRunner
 from franet.similarity._correlation import rank_columns
 from franet.similarity._standardise import standardise
 
-__all__ = ["Columns"]
+__all__ = ["Features"]
 
 # Columns read at a time.
 _CHUNK = 1024
@@ -20,7 +20,7 @@ _CHUNK = 1024
 LATENT = 256
 
 
-class Columns:
+class Features:
     """Standardised columns as rows, so that products of rows are correlations.
 
     Parameters
