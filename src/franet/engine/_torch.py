@@ -8,6 +8,7 @@ GPU is slow on small ones, and never leave the device. The reductions are in
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -68,13 +69,13 @@ class TorchSource(PairSource):
         """Return the rows of a block."""
         return rows[i * self.block : (i + 1) * self.block]
 
+    @abstractmethod
     def on_device(self, i: int, j: int) -> Any:
         """Return the dissimilarities of block `i` against block `j`, on the device."""
-        raise NotImplementedError
 
+    @abstractmethod
     def pairs(self, j: Any, k: Any) -> Any:
         """Return the dissimilarities of some pairs, on the device."""
-        raise NotImplementedError
 
     def tile(self, i: int, j: int) -> NDArray[np.float64]:
         """Return the same in memory."""

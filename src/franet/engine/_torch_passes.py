@@ -6,6 +6,7 @@ leaves the same state. Of a tile on the diagonal, what does not count is infinit
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,7 +38,7 @@ def weigh(D: Any, measure: Measure) -> Any:
     return torch.where(W <= floor, 0.0, W)
 
 
-class _Work:
+class _Work(ABC):
     """One pass under way."""
 
     def __init__(self, what: Any, engine: TorchEngine) -> None:
@@ -46,13 +47,13 @@ class _Work:
         self.torch = _torch.load()
         self.on = {"dtype": self.torch.float64, "device": engine.source.device}
 
+    @abstractmethod
     def visit(self, tile: Tile, D: Any) -> None:
         """Add a tile, which may be overwritten."""
-        raise NotImplementedError
 
+    @abstractmethod
     def close(self) -> State:
         """Return the state, in memory."""
-        raise NotImplementedError
 
     def each_tile(self, value: float) -> Any:
         blocks = self.engine.grid.n_blocks
