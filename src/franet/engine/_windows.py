@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from franet.engine import passes
-from franet.engine.graphs import merge_edges
 from franet.engine.memory import Store
 from franet.engine.pairs import Gather
 from franet.engine.passes import Pass, Product, State
@@ -266,15 +265,4 @@ class _Gathered(Assembly):
         self._parts.append({**state, "edges": edges, "near": {**near, **named}})
 
     def state(self) -> State:
-        parts = self._parts
-        near = {
-            name: np.concatenate([part["near"][name] for part in parts])
-            for name in parts[0]["near"]
-        }
-        edges = [part["edges"] for part in parts]
-        return {
-            "edges": merge_edges(edges) if self._what.n_kept else None,
-            "n_pairs": np.sum([part["n_pairs"] for part in parts], axis=0),
-            "degrees": self._degrees.state(),
-            "near": near,
-        }
+        return {**self._what.join(self._parts), "degrees": self._degrees.state()}

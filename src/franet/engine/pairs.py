@@ -130,13 +130,16 @@ class Gather(Pass):
 
     def merge(self, states: list[State]) -> State:
         """Join the edges and add up the others."""
-        near = [state["near"] for state in states]
         degrees = [state["degrees"] for state in states]
+        return {**self.join(states), "degrees": self.degrees.merge(degrees)}
+
+    def join(self, states: list[State]) -> State:
+        """Return all but the degrees of several states."""
+        near = [state["near"] for state in states]
         edges = [state["edges"] for state in states]
         return {
             "edges": merge_edges(edges) if self.n_kept else None,
             "n_pairs": np.sum([state["n_pairs"] for state in states], axis=0),
-            "degrees": self.degrees.merge(degrees),
             "near": {x: np.concatenate([part[x] for part in near]) for x in near[0]},
         }
 
