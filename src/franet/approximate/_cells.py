@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from franet._progress import report
 from franet.approximate import kernels
 from franet.approximate._features import Features
 
-__all__ = ["Cells"]
+__all__ = ["Cells", "Looks"]
 
 # Features in a cell on average; so few features are one cell, which is exact.
 CELL = 256
@@ -30,8 +30,26 @@ _PILOTS = 1024
 _PILOT_EDGES = 64
 
 
+class Looks(NamedTuple):
+    """Which cells each place looks into.
+
+    Attributes
+    ----------
+    sign : float
+        1 if features look for those that are alike, -1 for their opposites.
+    probes : ndarray of int of shape (n, n_probes)
+        The cells into which each place looks, the nearest first.
+    visitors : list of ndarray
+        For each cell the places that look into it.
+    """
+
+    sign: float
+    probes: NDArray[np.int32]
+    visitors: list[NDArray[np.int32]]
+
+
 class Cells:
-    """Features in cells around centres, and the cells into which each one looks.
+    """Features in cells around centres.
 
     The columns are put into the order of the cells.
 
@@ -50,10 +68,6 @@ class Cells:
         The first place of each cell.
     cell : ndarray of int of shape (n,)
         The cell of each place.
-    probes : ndarray of int of shape (n, n_probes)
-        The cells into which each place looks, its own first.
-    visitors : list of ndarray
-        For each cell the places that look into it.
     """
 
     def __init__(self, columns: Features, random: np.random.RandomState) -> None:
@@ -67,10 +81,10 @@ class Cells:
         self.start = np.searchsorted(self.cell, np.arange(self.n_cells + 1))
         columns.reorder(self.order)
         self.pilots = np.sort(random.permutation(n)[:_PILOTS])
-        self.n_probes = 0
 
-    def _products(self, rows: Any) -> NDArray[np.float32]:
-        return np.asarray(self.columns.latent[rows] @ self.centres.T)
+    def _products(self, rows: Any, sign: float = 1.0) -> NDArray[np.float32]:
+        S = np.asarray(self.columns.latent[rows] @ self.centres.T)
+        return S if sign > 0.0 else np.negative(S, out=S)
 
     def _nearest(self, rows: Any) -> NDArray[np.int32]:
         S = self._products(rows)
@@ -107,15 +121,19 @@ class Cells:
         towards = np.einsum("ji,ji->j", Z, self.centres[cell])
         kernels.add_to_centres(Z, towards, cell, absolute, centres=sums)
 
-    def look(self, limit: float, deep: bool = False) -> float:
+    def look(
+        self, limit: float, deep: bool = False, sign: float = 1.0
+    ) -> tuple[Looks, float]:
         """Choose how many cells each feature looks into, for edges ``d <= limit``.
 
-        With `deep` they may be many. Returns the limit; a smaller one if so many
-        edges would be missed that only those below it are worth looking for.
+        With `deep` they may be many. With a sign of -1 dissimilarities are those from
+        the opposite of a feature, ``2 - d``. The second value is the limit; a smaller
+        one if so many edges would be missed that only those below it are worth
+        looking for.
         """
         n_probes, most = FEWEST, min(DEEP_MOST if deep else MOST, self.n_cells)
         if self.n_cells > 1:
-            d, rank, share = self._edges_of_pilots(limit)
+            d, rank, share = self._edges_of_pilots(limit, sign)
             order = np.argsort(d, kind="stable")
             d, rank, share = d[order], rank[order], share[order]
             found = np.cumsum(share * (rank < most))
@@ -126,40 +144,25 @@ class Cells:
             needed = np.bincount(rank[:last], share[:last], minlength=most)[:most]
             enough = np.cumsum(needed) >= RECALL * share[:last].sum()
             n_probes = 1 + int(np.argmax(enough)) if enough.any() else most
-        n_probes = min(max(n_probes, FEWEST), most)
-        if n_probes != self.n_probes:
-            self._look_into(n_probes)
-        return limit
+        return self.look_into(max(n_probes, FEWEST), sign), limit
 
-    def _look_into(self, n_probes: int) -> None:
+    def look_into(self, n_probes: int, sign: float = 1.0) -> Looks:
+        """Return so many cells for each feature: those nearest to it, its own first.
+
+        With a sign of -1 those nearest to its opposite.
+        """
         columns = self.columns
-        self.n_probes = n_probes
-        self.probes = np.empty((columns.n, n_probes), np.int32)
+        probes = np.empty((columns.n, min(n_probes, self.n_cells)), np.int32)
 
         def look(part: slice) -> None:
-            kernels.best_cells(
-                self._products(part),
-                columns.absolute,
-                self.cell[part],
-                cells=self.probes[part],
-            )
-
-        columns.map(look, columns.parts(_PART))
-        self.visitors = self._invert(self.probes)
-
-    def opposite(self, n_probes: int) -> list[NDArray[np.int32]]:
-        """Return for each cell the places whose opposites look into it."""
-        columns = self.columns
-        n_probes = min(n_probes, self.n_cells)
-        probes = np.empty((columns.n, n_probes), np.int32)
-
-        def look(part: slice) -> None:
-            S = -self._products(part)
-            own = S.argmax(axis=1).astype(np.int32)
+            S = self._products(part, sign)
+            own = self.cell[part]
+            if sign < 0.0:
+                own = S.argmax(axis=1).astype(np.int32)
             kernels.best_cells(S, columns.absolute, own, cells=probes[part])
 
         columns.map(look, columns.parts(_PART))
-        return self._invert(probes)
+        return Looks(sign, probes, self._invert(probes))
 
     def _invert(self, probes: NDArray[np.int32]) -> list[NDArray[np.int32]]:
         sizes = np.zeros(self.n_cells, np.int64)
@@ -170,7 +173,7 @@ class Cells:
         kernels.invert(probes, cursor=ends - sizes, places=places)
         return np.split(places, ends[:-1])
 
-    def _edges_of_pilots(self, limit: float) -> tuple[Any, Any, Any]:
+    def _edges_of_pilots(self, limit: float, sign: float) -> tuple[Any, Any, Any]:
         """Return the edges of the pilots: dissimilarity, rank and share of each.
 
         The rank says how near the one's cell is to the other, 0 for the nearest of
@@ -183,6 +186,7 @@ class Cells:
             R = columns.similarities(rows)
             if columns.absolute:
                 np.abs(R, out=R)
+            R *= np.float32(sign)
             R[np.arange(len(rows)), rows] = -2.0
             return [self._some(x, r, limit) for x, r in zip(rows, R, strict=True)]
 
@@ -192,8 +196,8 @@ class Cells:
         slices = [slice(at, at + _PART) for at in range(0, len(x), _PART)]
 
         def ranks(part: slice) -> NDArray[np.int64]:
-            one = self._rank(x[part], self.cell[y[part]])
-            return np.minimum(one, self._rank(y[part], self.cell[x[part]]))
+            one = self._rank(x[part], self.cell[y[part]], sign)
+            return np.minimum(one, self._rank(y[part], self.cell[x[part]], sign))
 
         rank = np.concatenate([np.empty(0, np.int64), *columns.map(ranks, slices)])
         return d, rank, share
@@ -208,9 +212,9 @@ class Cells:
         return np.full(len(y), x), y, 1.0 - r[y].astype(np.float64), share
 
     def _rank(
-        self, places: NDArray[np.intp], cells: NDArray[np.int32]
+        self, places: NDArray[np.intp], cells: NDArray[np.int32], sign: float
     ) -> NDArray[np.int64]:
-        S = self._products(places)
+        S = self._products(places, sign)
         if self.columns.absolute:
             np.abs(S, out=S)
         at = S[np.arange(len(S)), cells]

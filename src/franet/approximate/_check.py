@@ -35,14 +35,15 @@ class Approximation:
     ----------
     sampled : bool
         Whether the network is too dense to be stored, so that scores come from a
-        sample of the features. Otherwise from edges between near features.
+        sample of the features. Otherwise from edges between near features, or, in a
+        nearly complete network, from all edges at once.
     n_checked : int
         Number of features drawn.
     n_cells, n_probes : int
         Number of cells of features, and of those that each feature looked into.
     recall : float
         The share of its edges that was found of a feature, on average over those that
-        have edges; NaN if scores come from a sample.
+        have edges; NaN if the network was not stored.
     degree_error : float
         The mean error of a weighted degree, as a share of the mean degree.
     score_error : float
@@ -74,6 +75,8 @@ class Approximation:
         how = (
             "scores from a sample of the features"
             if self.sampled
+            else "a nearly complete network"
+            if np.isnan(self.recall)
             else f"{100 * self.recall:.2f} % of the edges found"
         )
         rivals = (

@@ -18,6 +18,7 @@ from franet._progress import report
 from franet.approximate import kernels
 from franet.approximate._features import Features
 from franet.approximate._pairs import Nearest
+from franet.approximate._solve import solve
 from franet.engine.measure import Measure
 from franet.quality import rqh
 
@@ -36,7 +37,7 @@ _ENDS, _FEW_ENDS = 256, 64
 _TOGETHER, _WORTH = 8, 0.25
 _PART = 512
 # Products that a solution takes: enough for an error below 1e-4.
-_ROUNDS = 14
+_PRODUCTS = 14
 
 
 @dataclass(frozen=True)
@@ -143,35 +144,16 @@ class DenseGraphs:
     def _solve_within(
         self, i: int, rows: NDArray[np.intp], R: NDArray[np.float32]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return degrees and z of the network between the features of a sample.
+        """Return degrees and z of the network between the features of a sample."""
+        numbers, places = self._numbers(i), np.arange(len(rows))
 
-        Scores ``d z`` are in shares of 1/s: 1 is the mean. By conjugate gradients,
-        as :func:`franet.engine.graph_kernels.pagerank` does it.
-        """
-        numbers, places, δ = self._numbers(i), np.arange(len(rows)), self.damping
-
-        def product(u: NDArray[np.float64]) -> tuple[Any, Any]:
+        def sums(u: NDArray[np.float64]) -> tuple[Any, Any]:
             degree, out = np.zeros(len(u)), np.zeros(len(u))
             kernels.row_sums(R, places, 0, *numbers, u, degree=degree, out=out)
             return degree, out
 
-        d, _ = product(np.zeros(len(rows)))
-        root = np.where(d > 0.0, 1.0 / np.sqrt(np.where(d > 0.0, d, 1.0)), 0.0)
-        volume = max(float(d.sum()), 1e-300)
-        y = ((1.0 - δ) + δ * d * len(rows) / volume) * root
-        ρ = root * ((1.0 - δ) + δ * product(y * root)[1]) - y
-        p, ρρ = ρ.copy(), float(ρ @ ρ)
-        for _ in range(_ROUNDS):
-            if ρρ <= 1e-24 * len(rows):
-                break
-            q = p - δ * root * product(p * root)[1]
-            α = ρρ / float(p @ q)
-            y += α * p
-            ρ -= α * q
-            new = float(ρ @ ρ)
-            p = ρ + new / ρρ * p
-            ρρ = new
-        return d, y * root
+        d, _ = sums(np.zeros(len(rows)))
+        return d, solve(lambda u: sums(u)[1], d, self.damping, _PRODUCTS)
 
     def _seen_from_outside(
         self, i: int, rows: NDArray[np.intp], d: Any, z: NDArray[np.float64]
@@ -227,19 +209,30 @@ class DenseGraphs:
             passed = (share - (1.0 - self.damping)) / held
             scale = self.n / len(rows)
             z_all = self._unbiased(i, len(rows), degrees, passed, scale)
-            z_all[degrees == 0.0] = 0.0
-            ends = self._ends(share, n_ends)
-            degrees[ends], passed = self.rows(i, ends, z_all)
-            share[ends] = (1.0 - self.damping) + self.damping * passed
-            z_all[ends] = share[ends] / np.where(
-                degrees[ends] > 0.0, degrees[ends], 1.0
-            )
-            z_all[degrees == 0.0] = 0.0
-            # Of the others no score counts as an extreme: it is less sure.
-            quality = self._rqh(i, share[ends])
-            n = self.n
-            found[i] = DenseSolution(quality, share / n, degrees, z_all / n)
+            found[i] = self.settle(i, degrees, share, z_all, n_ends)
         return found
+
+    def settle(
+        self,
+        i: int,
+        degrees: NDArray[np.float64],
+        share: NDArray[np.float64],
+        z: NDArray[np.float64],
+        n_ends: int = _ENDS,
+    ) -> DenseSolution:
+        """Return a solution of graph `i`, with all edges of those that decide RQH.
+
+        Scores and z are in shares of 1/n. What is given is changed.
+        """
+        z[degrees == 0.0] = 0.0
+        ends = self._ends(share, n_ends)
+        degrees[ends], passed = self.rows(i, ends, z)
+        share[ends] = (1.0 - self.damping) + self.damping * passed
+        z[ends] = share[ends] / np.where(degrees[ends] > 0.0, degrees[ends], 1.0)
+        z[degrees == 0.0] = 0.0
+        # Of the others no score counts as an extreme: it is less sure.
+        quality = self._rqh(i, share[ends])
+        return DenseSolution(quality, share / self.n, degrees, z / self.n)
 
     def _ends(self, share: NDArray[np.float64], size: int) -> NDArray[np.intp]:
         order = np.argsort(share, kind="stable")

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from franet.approximate import kernels
-from franet.approximate._cells import Cells
+from franet.approximate._cells import Cells, Looks
 from franet.approximate._pairs import join
 from franet.engine import graph_kernels
 from franet.engine.measure import Measure
@@ -25,7 +25,7 @@ class SparseGraphs:
 
     Parameters
     ----------
-    cells : Cells
+    cells, looks : Cells, Looks
         Where near features are looked for.
     edges : ndarray
         For each graph the largest dissimilarity of an edge, ascending.
@@ -34,14 +34,18 @@ class SparseGraphs:
     """
 
     def __init__(
-        self, cells: Cells, edges: NDArray[np.float64], measure: Measure
+        self,
+        cells: Cells,
+        looks: Looks,
+        edges: NDArray[np.float64],
+        measure: Measure,
     ) -> None:
         self.n = cells.columns.n
         n_blocks = ((self.n - 1) >> 16) + 1
         parts, ends, tiles = [], [], []
         size = 0
         limit = float(edges[-1]) if len(edges) else -1.0
-        for block, x, y, d in join(cells, limit):
+        for block, x, y, d in join(cells, looks, limit):
             index, weight, end = kernels.arrange(
                 x, y, d, n_blocks, edges, *measure.arguments, measure.weighted
             )

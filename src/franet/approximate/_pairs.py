@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from franet._progress import report
 from franet.approximate import kernels
-from franet.approximate._cells import Cells
+from franet.approximate._cells import Cells, Looks
 from franet.approximate._features import Features
 from franet.engine.measure import ZERO, Extrema, Tally
 
@@ -83,20 +83,24 @@ class Nearest:
 
 
 def _tiles(
-    cells: Cells, c: int, visitors: NDArray[np.int32]
+    cells: Cells, looks: Looks, c: int
 ) -> Iterator[tuple[NDArray[np.float32], NDArray[np.int32], int]]:
-    """Yield the similarities of the features of a cell with those that look in."""
-    columns = cells.columns
+    """Yield how alike, or opposite, those are that look into a cell and those in it."""
+    columns, visitors = cells.columns, looks.visitors[c]
     first, last = int(cells.start[c]), int(cells.start[c + 1])
     for at in range(first, last, _COLS):
         across = columns.work[at : min(at + _COLS, last)].T
         for row in range(0, len(visitors), _ROWS):
             xs = visitors[row : row + _ROWS]
             T = columns.work[xs] @ across
-            yield np.abs(T, out=T) if columns.absolute else T, xs, at
+            if columns.absolute:
+                np.abs(T, out=T)
+            yield T if looks.sign > 0.0 else np.negative(T, out=T), xs, at
 
 
-def find_extremes(cells: Cells, counts: Counts) -> tuple[Extrema, Nearest]:
+def find_extremes(
+    cells: Cells, looks: Looks, counts: Counts
+) -> tuple[Extrema, Nearest]:
     """Return the extremes of the dissimilarities, and the nearest of each place."""
     columns = cells.columns
     nearest = Nearest(columns.n)
@@ -104,7 +108,7 @@ def find_extremes(cells: Cells, counts: Counts) -> tuple[Extrema, Nearest]:
     def visit(c: int) -> tuple[NDArray[np.float64], list[Any]]:
         low = np.full(3, np.inf)
         found = []
-        for T, xs, at in _tiles(cells, c, cells.visitors[c]):
+        for T, xs, at in _tiles(cells, looks, c):
             kernels.leave_out_self(T, xs, at)
             best = T.max(axis=1)
             found += [(xs, best), (slice(at, at + T.shape[1]), T.max(axis=0))]
@@ -148,34 +152,34 @@ def _highest(cells: Cells, counts: Counts) -> float:
     columns = cells.columns
     if columns.absolute and cells.n_cells > 1:
         return 1.0 - counts.smallest
-    visitors = cells.opposite(_OPPOSITE)
-    error = 2 * columns.error
+    looks = cells.look_into(_OPPOSITE, -1.0)
 
-    def smallest(c: int) -> float:
-        tiles = _tiles(cells, c, visitors[c])
-        return min((float(T.min()) for T, _, _ in tiles), default=np.inf)
+    def largest(c: int) -> float:
+        tiles = _tiles(cells, looks, c)
+        return max((float(T.max()) for T, _, _ in tiles), default=-np.inf)
 
-    rough = [r for batch in _batches(cells) for r in columns.map(smallest, batch)]
-    limit = min(rough) + error
-    best = np.inf
-    for c in np.flatnonzero(np.array(rough) <= limit):
-        for T, xs, at in _tiles(cells, int(c), visitors[c]):
-            j, k = np.nonzero(limit >= T)
+    rough = [r for batch in _batches(cells) for r in columns.map(largest, batch)]
+    limit = max(rough) - 2 * columns.error
+    best = -np.inf
+    for c in np.flatnonzero(np.array(rough) >= limit):
+        for T, xs, at in _tiles(cells, looks, int(c)):
+            j, k = np.nonzero(limit <= T)
             exact = np.empty(len(j))
             kernels.products(xs[j], at + k, columns.exact, out=exact)
             exact = np.abs(exact) if columns.absolute else exact
             other = xs[j] != at + k
-            best = min(best, float(exact[other].min(initial=np.inf)))
-    return 1.0 - best
+            best = max(best, float(-exact[other].min(initial=np.inf)))
+    return 1.0 + best
 
 
 def join(
-    cells: Cells, limit: float
+    cells: Cells, looks: Looks, limit: float
 ) -> Iterator[tuple[int, NDArray[np.uint32], NDArray[np.uint32], NDArray[np.float64]]]:
     """Yield the pairs with ``d <= limit`` that are found, each once.
 
-    They come by blocks of 65,536 places of their second ends: the number of the
-    block, both ends, and dissimilarities in float64.
+    Where features look for opposites, d is the dissimilarity from these. Pairs come
+    by blocks of 65,536 places of their second ends: the number of the block, both
+    ends, and dissimilarities in float64.
     """
     columns = cells.columns
 
@@ -187,13 +191,14 @@ def join(
                 at,
                 columns.absolute,
                 columns.error,
+                looks.sign,
                 limit,
                 c,
                 cells.cell,
-                cells.probes,
+                looks.probes,
                 columns.exact,
             )
-            for T, xs, at in _tiles(cells, c, cells.visitors[c])
+            for T, xs, at in _tiles(cells, looks, c)
         ]
 
     none = np.empty(0, np.uint32)

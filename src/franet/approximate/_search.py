@@ -12,6 +12,7 @@ from franet import thresholds as grids
 from franet._progress import report
 from franet.approximate._cells import Cells
 from franet.approximate._check import Approximation, check
+from franet.approximate._complete import CompleteGraphs
 from franet.approximate._dense import DenseGraphs, DenseSolution
 from franet.approximate._features import Features
 from franet.approximate._graphs import SparseGraphs
@@ -23,7 +24,8 @@ from franet.search import Outcome, Settings, edge_rule, no_winner
 __all__ = ["Search"]
 
 # Edges that are stored, for each feature: of the sparse graphs at first, and of denser
-# ones where these may win; with few features so many at least.
+# ones where these may win; with few features so many at least. Of nearly complete
+# graphs so many missing edges are stored as edges at first.
 STORED, DEEP = 60, 400
 ALL_PAIRS, DEEP_PAIRS = 5_000_000, 60_000_000
 # Estimates may be off by a third. A graph is at stake if the look at it gives at least
@@ -58,7 +60,11 @@ class Search:
         self.random = random
         self.n = columns.n
         self.scores: dict[int, NDArray[np.float64]] = {}
+        # Solutions of graphs that are not stored: by a sample, the better ones by a
+        # larger one, and those of nearly complete graphs.
         self.by_sample: dict[int, DenseSolution] = {}
+        self.polished: set[int] = set()
+        self.complete: dict[int, DenseSolution] = {}
         self.bound: dict[int, float] = {}
         self.best = 0.0
         self.graphs: SparseGraphs | None = None
@@ -78,8 +84,8 @@ class Search:
             counts.limit(max(STORED * self.n, ALL_PAIRS)),
             counts.limit(max(DEEP * self.n, DEEP_PAIRS)),
         ]
-        self.limits[0] = self.cells.look(self.limits[0])
-        extrema, nearest = find_extremes(self.cells, counts)
+        self.looks, self.limits[0] = self.cells.look(self.limits[0])
+        extrema, nearest = find_extremes(self.cells, self.looks, counts)
         high, low = extrema.high, extrema.low
         if not np.isfinite(extrema.next_low) or high - low <= extrema.zero:
             return no_winner(
@@ -111,7 +117,8 @@ class Search:
             if i < deep and (not clear or quality >= _AT_STAKE * self.best)
         ]
         if at_stake:
-            limit = self.cells.look(float(self.edges[max(at_stake)]), deep=True)
+            limit = float(self.edges[max(at_stake)])
+            self.looks, limit = self.cells.look(limit, deep=True)
             self._store(max(self._n_found(limit), self.n_stored))
             self._solve_stored()
         self.bound |= {i: look for i, (look, _) in looks.items() if i >= self.n_stored}
@@ -120,12 +127,35 @@ class Search:
             for i in sorted(looks, key=lambda i: (-looks[i][0], i))
             if i >= self.n_stored and looks[i][0] >= _AT_STAKE * self.best
         ]
-        for i in promising[:_SOLVED_BY_SAMPLE]:
-            self.by_sample[i] = self.dense.solve(i)
-        best = max(self.by_sample, key=lambda i: self.by_sample[i].quality, default=-1)
-        if best >= 0 and self.by_sample[best].quality >= _BETTER * self.best:
-            self.by_sample[best] = self.dense.polish(best, self.by_sample[best])
-        self.bound |= {i: found.quality for i, found in self.by_sample.items()}
+        self._solve_complete(promising)
+        promising = [i for i in promising if i not in self.complete]
+        self._solve_by_sample(promising[:_SOLVED_BY_SAMPLE])
+        for solved in (self.by_sample, self.complete):
+            self.bound |= {i: found.quality for i, found in solved.items()}
+
+    def _solve_complete(self, graphs: list[int]) -> None:
+        """Solve those of some graphs that lack few edges."""
+        few = self.n * (self.n - 1) / 2 - max(STORED * self.n, ALL_PAIRS)
+        nearly = [i for i in graphs if self.n_pairs[i] >= few]
+        if not nearly or self.columns.absolute:
+            return
+        complete = CompleteGraphs(self.cells, self.dense, self.measure, min(nearly))
+        for i in nearly:
+            if i >= complete.first:
+                self.complete[i] = complete.solve(i)
+                self.best = max(self.best, self.complete[i].quality)
+
+    def _solve_by_sample(self, graphs: list[int]) -> None:
+        """Solve some graphs by a sample, and by a larger one those that may win."""
+        solved = self.by_sample
+        solved |= {i: self.dense.solve(i) for i in graphs}
+        while rest := set(solved) - self.polished:
+            i = max(rest, key=lambda i: (solved[i].quality, -i))
+            best = max((solved[j].quality for j in self.polished), default=0.0)
+            if solved[i].quality < max(_BETTER * self.best, best):
+                break
+            solved[i] = self.dense.polish(i, solved[i])
+            self.polished.add(i)
 
     def _n_found(self, limit: float) -> int:
         return int((self.edges <= limit).sum())
@@ -138,7 +168,8 @@ class Search:
         self.graphs = None
         self.n_stored = n_graphs
         if n_graphs:
-            self.graphs = SparseGraphs(self.cells, self.edges[:n_graphs], self.measure)
+            edges = self.edges[:n_graphs]
+            self.graphs = SparseGraphs(self.cells, self.looks, edges, self.measure)
             self.n_pairs[:n_graphs] = self.graphs.n_edges()
 
     def _solve_stored(self) -> None:
@@ -195,7 +226,7 @@ class Search:
             bound[i] = value
         for i, scores in self.scores.items():
             quality[i] = bound[i] = rqh(scores)
-        for i, solution in self.by_sample.items():
+        for i, solution in (self.by_sample | self.complete).items():
             quality[i] = bound[i] = solution.quality
         # Stored graphs with equal edges are one candidate; the first stands for all.
         first = np.arange(len(thresholds))
@@ -215,7 +246,8 @@ class Search:
             outcome.n_edges = n_edges
             return outcome
         fair = quality.copy()
-        fair[self.n_stored :] /= _BETTER
+        for i in self.by_sample:
+            fair[i] = fair[i] / _BETTER if i in self.polished else np.nan
         best = np.nanmax(fair)
         winner = int(np.argmax(fair >= best - EQUAL * abs(best)))
         outcome = Outcome(
@@ -243,7 +275,7 @@ class Search:
             counts = self.graphs.counts(winner)
             outcome.network, outcome.truncated = self.graphs.matrix(winner, order, most)
         else:
-            solution = self.by_sample[winner]
+            solution = (self.by_sample | self.complete)[winner]
             scores, degrees, z = solution.scores, solution.degrees, solution.z
             outcome.network, outcome.truncated = self._strongest(), True
         best = outcome.quality[winner]
@@ -251,13 +283,13 @@ class Search:
             i
             for i, value in self.bound.items()
             if i >= self.n_stored
-            and i != winner
+            and i not in (winner, *self.complete)
             and value >= (_RIVAL if i in self.by_sample else _AT_STAKE) * best
         ]
         outcome.approximation = Approximation(
-            sampled=counts is None,
+            sampled=winner in self.by_sample,
             n_cells=self.cells.n_cells,
-            n_probes=self.cells.n_probes,
+            n_probes=self.looks.probes.shape[1],
             n_rivals=len(rivals),
             **check(self.dense, winner, scores, degrees, z, counts, self.random),
         )

@@ -148,11 +148,12 @@ def _again(cells, c):
 
 
 @kernel
-def collect(T, xs, y0, absolute, error, limit, c, cell, probes, Z):
+def collect(T, xs, y0, absolute, error, sign, limit, c, cell, probes, Z):
     """Return the pairs of a tile with ``d ≤ limit``, each pair in one tile only.
 
     The columns are of cell c, the rows features that look into it. A pair of which
     either feature looks into the other's cell belongs to the smaller of the cells.
+    With a sign of -1 the values of the tile, and d, are those of opposites.
     """
     least = np.float32(1.0 - limit - error - 1e-7)
     total = 0
@@ -181,7 +182,7 @@ def collect(T, xs, y0, absolute, error, limit, c, cell, probes, Z):
             elif c > cell[x] and _again(probes[y], cell[x]):
                 continue
             exact = _dot(Z[x], Z[y])
-            d = 1.0 - (abs(exact) if absolute else exact)
+            d = 1.0 - sign * (abs(exact) if absolute else exact)
             if d <= limit:
                 x_of[found] = x
                 y_of[found] = y
