@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from franet.approximate._dense import DenseGraphs
+from franet.ranking import rank_correlation
 
 __all__ = ["Approximation", "check"]
 
@@ -156,19 +157,14 @@ def check(
         "degree_error": float(np.abs(degrees[drawn] - true_degrees).mean())
         / mean_degree,
         "score_error": float(residual + off) / float(scores.mean()),
-        "score_agreement": _rank_correlation(scores[drawn], again),
+        "score_agreement": rank_correlation(_rounded(scores[drawn]), _rounded(again)),
         "top_agreement": _stay(scores[top], base + δ * passed),
     }
 
 
-def _rank_correlation(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
-    """Return Spearman's correlation; scores equal up to rounding share a rank."""
-    from scipy.stats import rankdata
-
-    ranks = [rankdata(np.round(v / v.max(), 7)) for v in (one, other)]
-    if any(np.ptp(r) == 0.0 for r in ranks):
-        return 1.0 if all(np.ptp(r) == 0.0 for r in ranks) else 0.0
-    return float(np.corrcoef(*ranks)[0, 1])
+def _rounded(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return scores of which those equal up to rounding are equal."""
+    return np.asarray(np.round(scores / scores.max(), 7))
 
 
 def _stay(scores: NDArray[np.float64], again: NDArray[np.float64]) -> float:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from franet.rankers.ndfs import NDFS
     from franet.rankers.random import RandomRanking
     from franet.rankers.spec import SPEC
+    from franet.rankers.subspaces import RandomSubspaces
     from franet.rankers.udfs import UDFS
     from franet.rankers.urelief import URelief
     from franet.rankers.variance import Variance
@@ -36,6 +37,7 @@ __all__ = [
     "Genie3",
     "LaplacianScore",
     "RandomRanking",
+    "RandomSubspaces",
     "URelief",
     "Variance",
     "get",
@@ -53,6 +55,7 @@ RANKERS = {
     "ndfs": ("franet.rankers.ndfs", "NDFS"),
     "random": ("franet.rankers.random", "RandomRanking"),
     "spec": ("franet.rankers.spec", "SPEC"),
+    "subspaces": ("franet.rankers.subspaces", "RandomSubspaces"),
     "udfs": ("franet.rankers.udfs", "UDFS"),
     "urelief": ("franet.rankers.urelief", "URelief"),
     "variance": ("franet.rankers.variance", "Variance"),

@@ -8,10 +8,10 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import _fit_context
 
 from franet._base import FeatureRanker
-from franet._validation import check_table, number_to_select
+from franet._callbacks import telling
+from franet._validation import check_table, fit_context, number_to_select
 from franet.exceptions import DegenerateRankingWarning
 from franet.ranking import tie_groups
 
@@ -28,7 +28,7 @@ class Ranker(FeatureRanker):
     It may call `_collapse` to say that what it is built on has collapsed.
     """
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context
     def fit(self, X: Any, y: Any = None) -> Self:
         """Rank the features of a table.
 
@@ -44,12 +44,13 @@ class Ranker(FeatureRanker):
         self : object
             The fitted ranker.
         """
-        table = check_table(self, X)
-        # Before the work, not after it.
-        number_to_select(self.n_features_to_select, self.n_features_in_)
-        self._collapsed = self._diagnosis = ""
-        self._set_scores(self._score(table))
-        self._diagnose()
+        with telling(self, X, y):
+            table = check_table(self, X)
+            # Before the work, not after it.
+            number_to_select(self.n_features_to_select, self.n_features_in_)
+            self._collapsed = self._diagnosis = ""
+            self._set_scores(self._score(table))
+            self._diagnose()
         return self
 
     @abstractmethod
