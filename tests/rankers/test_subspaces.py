@@ -31,7 +31,9 @@ def test_few_features_are_ranked_at_once():
 def test_the_mean_over_the_subspaces_of_a_feature():
     """Line by line: the draws again, a fit of each, and the mean of shares."""
     X = factors(150)
-    ranker = RandomSubspaces(Variance(), size=50, n_rounds=4, random_state=3).fit(X)
+    ranker = RandomSubspaces(
+        ranker=Variance(), size=50, n_rounds=4, random_state=3
+    ).fit(X)
     random = np.random.RandomState(3)
     drawn = list(ranker._draw(np.arange(150), X.var(axis=0), random))
     assert [len(columns) for columns in drawn] == [50] * 12
@@ -51,10 +53,12 @@ def test_large_variances_are_drawn_more_often():
     X[:, :40] *= 100.0 / X[:, :40].std(axis=0)
     X[:, 40:] /= X[:, 40:].std(axis=0)
     options = {"size": 40, "n_rounds": 3, "random_state": 0}
-    drawn = RandomSubspaces(Variance(), **options).fit(X).n_drawn_
+    drawn = RandomSubspaces(ranker=Variance(), **options).fit(X).n_drawn_
     assert drawn.min() == 1
     assert drawn[:40].mean() > 15.0
-    drawn = RandomSubspaces(Variance(), weights="uniform", **options).fit(X).n_drawn_
+    drawn = (
+        RandomSubspaces(ranker=Variance(), weights="uniform", **options).fit(X).n_drawn_
+    )
     assert drawn[:40].mean() < 5.0
     assert drawn.sum() == 3 * 400
 
@@ -63,7 +67,7 @@ def test_large_variances_are_drawn_more_often():
 def test_the_whole_ranking_is_resembled(similarity):
     X = factors(1200)
     base = FRANe(similarity=similarity)
-    ranker = RandomSubspaces(base, size=400, n_rounds=6, random_state=0).fit(X)
+    ranker = RandomSubspaces(ranker=base, size=400, n_rounds=6, random_state=0).fit(X)
     told = ranker.approximation_
     assert agreement(ranker.scores_, base.fit(X).scores_) > 0.6
     assert told.n_compared == 1200
@@ -84,7 +88,7 @@ def test_scores_below_zero_count_by_their_ranks():
     X = factors(200)
     base = LaplacianScore()
     assert (base.fit(X).scores_ < 0.0).any()
-    scores = RandomSubspaces(base, size=50, random_state=0).fit(X).scores_
+    scores = RandomSubspaces(ranker=base, size=50, random_state=0).fit(X).scores_
     assert agreement(scores, base.scores_) > 0.8
     assert scores.min() > 0.0
 
@@ -109,4 +113,4 @@ def test_constant_columns_and_sparse_tables():
 )
 def test_rankers_of_the_whole_table_are_refused(ranker, message):
     with pytest.raises(UsageError, match=message):
-        RandomSubspaces(ranker).fit(factors(20))
+        RandomSubspaces(ranker=ranker).fit(factors(20))

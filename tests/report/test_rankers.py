@@ -259,3 +259,13 @@ def test_a_report_from_before_there_were_others(summary):
     old = {k: v for k, v in summary.items() if k not in ("ranker", "about")}
     old["measure"] = {k: v for k, v in old["measure"].items() if k != "least"}
     assert "feature ranking by attribute networks" in render(old)
+
+
+@pytest.mark.parametrize(
+    "ranker",
+    [FRANe(search="approximate", random_state=0), get("subspaces")(random_state=0)],
+)
+def test_an_approximate_ranking_says_so(ranker):
+    made = summarise(ranker.fit(TABLE), TABLE)
+    assert made["warnings"][0] == str(ranker.approximation_)
+    assert str(ranker.approximation_) in render(made)

@@ -78,7 +78,7 @@ class Subspaces:
 
 
 class RandomSubspaces(Ranker):
-    """Rank random subspaces of the features, and average the scores.
+    """Rank features by the mean of their scores in random subspaces.
 
     A ranker that compares all pairs takes four times as long for twice the features;
     on subspaces of a fixed size it takes twice as long. Any ranker and any similarity
@@ -87,10 +87,10 @@ class RandomSubspaces(Ranker):
 
     Parameters
     ----------
-    ranker : FeatureRanker, default=None
-        What ranks a subspace; None is ``FRANe()``.
     n_features_to_select : int or float, default=None
         How many features `transform` keeps; a float is a share, None keeps half.
+    ranker : FeatureRanker, default=None
+        What ranks a subspace; None is ``FRANe()``.
     size : int, default=2048
         How many features a subspace has. No more features are ranked at once.
     n_rounds : int, default=3
@@ -148,7 +148,8 @@ class RandomSubspaces(Ranker):
     >>> from franet import FRANe
     >>> from franet.rankers import RandomSubspaces
     >>> X = np.random.default_rng(0).normal(size=(30, 8))
-    >>> ranker = RandomSubspaces(FRANe(similarity="spearman"), random_state=0).fit(X)
+    >>> base = FRANe(similarity="euclidean")
+    >>> ranker = RandomSubspaces(ranker=base, random_state=0).fit(X)
     >>> print(ranker.approximation_)
     All features ranked at once.
     """
@@ -164,16 +165,16 @@ class RandomSubspaces(Ranker):
 
     def __init__(
         self,
-        ranker: Any = None,
         n_features_to_select: int | float | None = None,
         *,
+        ranker: Any = None,
         size: int = 2048,
         n_rounds: int = 3,
         weights: str = "variance",
         random_state: Any = None,
     ) -> None:
-        self.ranker = ranker
         self.n_features_to_select = n_features_to_select
+        self.ranker = ranker
         self.size = size
         self.n_rounds = n_rounds
         self.weights = weights

@@ -59,7 +59,7 @@ def cover_part(
         "quality": None,
         "n_examples": None if table is None else int(table.shape[0]),
         "measure": measure,
-        "warnings": [*_notes(ranker), *plain_notes(data)],
+        "warnings": [*_notes(ranker), *plain_notes(ranker, data)],
         "data": data,
         "features": _rows(ranker, table, names, order),
         "communities": communities_of(communities, names),

@@ -57,7 +57,7 @@ def plain_part(
         "quality": None,
         "n_examples": None if table is None else int(table.shape[0]),
         "measure": dict(_MEASURE),
-        "warnings": plain_notes(data),
+        "warnings": plain_notes(ranker, data),
         "data": data,
         "features": _rows(ranker, table, names, order, r),
         "communities": None,

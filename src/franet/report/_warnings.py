@@ -95,9 +95,11 @@ def duplicates(pairs: Any, names: Sequence[str]) -> dict[str, Any]:
     return some(features, names) | {"groups": groups}
 
 
-def plain_notes(data: dict[str, Any]) -> list[str]:
-    """Return what a reader should know of constant features and copies."""
+def plain_notes(ranker: Any, data: dict[str, Any]) -> list[str]:
+    """Return what a reader should know of any ranking: errors, constants, copies."""
     found = []
+    if (approximation := getattr(ranker, "approximation_", None)) is not None:
+        found.append(str(approximation))
     if count := data["constant"]["count"]:
         word = data["constant"].get("word", "constant")
         found.append(
@@ -122,7 +124,7 @@ def notes(ranker: Any, data: dict[str, Any], communities: Any) -> list[str]:
     found = []
     if ranker.winner_ is None:
         found.append("No threshold won: all features score the same.")
-    found += plain_notes(data)
+    found += plain_notes(ranker, data)
     if cells := data["missing"]["cells"]:
         found.append(
             f"{words(cells, 'value is', 'values are')} missing, in "
