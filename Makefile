@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test coverage check format bench agreement reproduce clean
+.PHONY: demo test coverage check docs format bench agreement reproduce reliability dist versions clean
 
 demo: $(VENV)/.demo
 	$(BIN)/franet demo
@@ -23,10 +23,45 @@ check: $(VENV)/.check
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive src
+	$(BIN)/python .ci/audit.py
 
 format: $(VENV)/.check
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# The site into build/docs, with nothing from the network. Examples that ran and did not
+# change are not run again.
+docs: $(VENV)/.docs
+	rm -rf docs/api/generated
+	$(BIN)/sphinx-build -W --keep-going -n -q -d build/doctrees docs build/docs
+	@echo "Open build/docs/index.html"
+
+# The wheel and the sdist into dist/, looked into, and used where nothing else is.
+dist:
+	$(PYTHON) .ci/dist.py
+
+# The tests where versions matter, in two environments: with the oldest versions that
+# pyproject.toml allows, and with the newest there are. Half an hour on two cores;
+# TESTED="tests/io" runs less. NEWEST is the newest Python, if it is not on the PATH.
+# With the variable scikit-learn checks arrays of other libraries, too; without it the
+# checks of 1.6 cannot be imported where array-api-compat is.
+TESTED ?= tests/test_*sklearn*.py tests/test_callbacks.py tests/test_frane.py \
+	tests/test_import.py tests/test_mixed*.py tests/test_anndata*.py tests/test_sparse.py \
+	tests/engine tests/io tests/columns tests/rankers tests/cover tests/network \
+	tests/evaluation tests/cli
+OLDEST ?= $(PYTHON)
+NEWEST ?= $(firstword $(foreach minor,14 13 12 11,\
+	$(shell python3.$(minor) -V >/dev/null 2>&1 && echo python3.$(minor))))
+
+versions:
+	PIP_CONSTRAINT=.ci/oldest.txt $(MAKE) VENV=.venv-oldest PYTHON=$(OLDEST) .venv-oldest/.test
+	SCIPY_ARRAY_API=1 .venv-oldest/bin/python -m pytest $(TESTED)
+	PIP_UPGRADE=1 PIP_UPGRADE_STRATEGY=eager \
+		$(MAKE) VENV=.venv-newest PYTHON=$(NEWEST) .venv-newest/.test
+	SCIPY_ARRAY_API=1 .venv-newest/bin/python -m pytest $(TESTED)
+
+.venv-oldest/.installed: .ci/oldest.txt
 
 # In an environment of its own: peers hold back the versions of their dependencies.
 # Half an hour; BENCH=--quick leaves out what takes minutes.
@@ -47,8 +82,13 @@ reproduce:
 	.venv-bench/bin/python benchmarks/reproduce/collect.py
 	.venv-bench/bin/python benchmarks/reproduce/document.py
 
+# The long form of tests/reliability, for hours; RELIABILITY=kills runs one part.
+# Some of it mounts a small disk, which needs root on Linux.
+reliability: $(VENV)/.test
+	PYTHONPATH=tests $(BIN)/python -m reliability $(RELIABILITY)
+
 clean:
-	rm -rf $(VENV) build dist .coverage* htmlcov
+	rm -rf $(VENV) build dist .coverage* htmlcov docs/guides docs/api/generated docs/api/examples
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -67,6 +107,10 @@ $(VENV)/.test: $(VENV)/.installed
 
 $(VENV)/.bench: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
+	touch $@
+
+$(VENV)/.docs: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
 	touch $@
 
 $(VENV)/.check: $(VENV)/.installed

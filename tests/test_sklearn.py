@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import sklearn
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -16,6 +17,7 @@ from sklearn.feature_selection import SelectFromModel
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.fixes import parse_version
 
 from franet import DegenerateRankingWarning, FRANe
 from tables import TABLES, random
@@ -26,6 +28,14 @@ NAMES = [f"gene {j}" for j in range(X.shape[1])]
 
 def overlap(A, B):
     return np.minimum(np.abs(A)[:, :, None], np.abs(B)[:, None, :]).mean(axis=0)
+
+
+def faults(estimator):
+    """Return checks that fail by a fault of scikit-learn, and which it is."""
+    older = parse_version(sklearn.__version__) < parse_version("1.8")
+    if older and estimator.similarity == "mixed":
+        return {"check_positive_only_tag_during_fit": "it centres integers in place"}
+    return {}
 
 
 # The checks fit tables of two or three columns and of pure noise, where all
@@ -49,6 +59,7 @@ def overlap(A, B):
         FRANe(redundancy="cover"),
         FRANe(redundancy="cover", similarity="spearman", n_features_to_select="auto"),
     ],
+    expected_failed_checks=faults,
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from copy import copy
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import config_context
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._param_validation import Interval
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from franet._callbacks import CallbackSupportMixin
 from franet._validation import number_to_select
+from franet.columns._open import as_numpy
 from franet.network._html import ranking_html
+from franet.network._recipe import portable
 from franet.ranking import rank_scores
 
 if TYPE_CHECKING:
@@ -30,7 +36,17 @@ def names_of(ranker: Any) -> NDArray[Any]:
     return np.asarray(names)
 
 
-class FeatureRanker(SelectorMixin, BaseEstimator):
+def _rebuilds(ranker: Any) -> bool:
+    """Tell whether there is a table to be rebuilt."""
+    if getattr(ranker, "similarity", None) == "precomputed":
+        raise AttributeError(
+            "similarity='precomputed' has no score: similarities cannot be rebuilt. "
+            "Fit a ranker to the table."
+        )
+    return True
+
+
+class FeatureRanker(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     """A base for rankers of features.
 
     A ranker computes ``scores_`` in `fit` and calls `_set_scores`; selecting,
@@ -156,9 +172,84 @@ class FeatureRanker(SelectorMixin, BaseEstimator):
             n_jobs=n_jobs,
         )
 
+    def transform(self, X: Any) -> Any:
+        """Keep the selected features of a table.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The table.
+
+        Returns
+        -------
+        X_r : array of shape (n_samples, n_features_)
+            Its selected columns, in the order of the table; of NumPy, or as
+            `set_output` says.
+        """
+        # Of NumPy, and so are results. Some versions take the wrong columns otherwise.
+        with config_context(array_api_dispatch=False):
+            return super().transform(as_numpy(X))
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Put selected features back in their places, among columns of zeros.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features_)
+            The selected columns.
+
+        Returns
+        -------
+        X_original : array of shape (n_samples, n_features_in_)
+            A table as wide as that of the fit.
+        """
+        with config_context(array_api_dispatch=False):
+            return super().inverse_transform(as_numpy(X))
+
+    @available_if(_rebuilds)
+    def score(self, X: Any, y: Any = None) -> float:
+        """Tell how well the selected features rebuild a table, such as held-out rows.
+
+        The table is cut into five parts. The five nearest rows of the other parts, by
+        the selected columns, predict all columns of a row. It is what
+        `franet.evaluation.reconstruction` returns by default; searches over
+        parameters maximise it.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            At least four rows, without missing values. Of more than 2,000 so many are
+            drawn, with a fixed seed.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        score : float
+            Minus the mean absolute error, each column in its standard deviations:
+            0 is best.
+        """
+        from franet.evaluation import reconstruction
+
+        check_is_fitted(self)
+        return reconstruction(self, X)
+
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
         return self.support_
+
+    def __sklearn_clone__(self) -> Any:
+        if not hasattr(self, "scheduler"):
+            return super().__sklearn_clone__()
+        # A Dask client is a live connection, which cannot be copied: clones share it.
+        bare = copy(self)
+        bare.scheduler = None
+        fresh: Any = super(FeatureRanker, bare).__sklearn_clone__()
+        fresh.scheduler = self.scheduler
+        return fresh
+
+    def __getstate__(self) -> dict[str, Any]:
+        return portable(super().__getstate__())
 
     def _repr_html_inner(self) -> str:
         return str(super()._repr_html_inner()) + ranking_html(self)

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any, ClassVar, Self
 
-from sklearn.base import _fit_context
-
+from franet._attributes import Fitted
 from franet._backend import (
     approximate,
     check,
@@ -17,10 +16,11 @@ from franet._backend import (
     open_numpy_source,
 )
 from franet._base import FeatureRanker
+from franet._callbacks import telling
 from franet._outcome import set_outcome, warn_of
 from franet._parameters import CONSTRAINTS
 from franet._threads import count_threads
-from franet._validation import stays_polars
+from franet._validation import fit_context, stays_polars
 from franet.cover._estimator import fit_cover
 from franet.engine.plan import make_plan
 from franet.engine.tiles import PairSource
@@ -34,7 +34,7 @@ __all__ = ["FRANe"]
 _OF_COVER = ("include", "exclude", "cost", "groups")
 
 
-class FRANe(FeatureRanker):
+class FRANe(Fitted, FeatureRanker):
     """Rank features by their centrality in a network of similar features.
 
     Features that are similar are connected, weak edges are dropped at many
@@ -124,7 +124,7 @@ class FRANe(FeatureRanker):
         a GPU where there is one.
     scheduler : str or distributed.Client, default=None
         With ``backend="dask"``, the address of the scheduler or a client; None is the
-        current client.
+        current client. Clones share a client; pickles hold its address.
     checkpoint : path-like, default=None
         A folder in which passes over the features are kept as they are done. A fit
         that was stopped and is begun again with the same table and parameters does
@@ -325,7 +325,7 @@ class FRANe(FeatureRanker):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context
     def fit(self, X: Any, y: Any = None) -> Self:
         """Rank the features of a table.
 
@@ -343,19 +343,20 @@ class FRANe(FeatureRanker):
             The fitted ranker.
         """
         check_combination(self)
-        if self.redundancy == "cover":
-            fit_cover(self, X)
-            return self
-        self._check_unused()
-        if self.search == "approximate":
-            outcome, constant = approximate(self, X)
-        else:
-            with open_engine(self, X) as (engine, constant):
-                names = getattr(self, "feature_names_in_", None)
-                warn_of_identifiers(engine.source, names)
-                outcome = search(engine, Settings.of(self))
-        set_outcome(self, outcome, constant)
-        warn_of(self, outcome)
+        with telling(self, X, y):
+            if self.redundancy == "cover":
+                fit_cover(self, X)
+                return self
+            self._check_unused()
+            if self.search == "approximate":
+                outcome, constant = approximate(self, X)
+            else:
+                with open_engine(self, X) as (engine, constant):
+                    names = getattr(self, "feature_names_in_", None)
+                    warn_of_identifiers(engine.source, names)
+                    outcome = search(engine, Settings.of(self))
+            set_outcome(self, outcome, constant)
+            warn_of(self, outcome)
         return self
 
     def transform(self, X: Any) -> Any:
@@ -390,7 +391,7 @@ class FRANe(FeatureRanker):
             if name not in ("n_features_in_", "feature_names_in_"):
                 delattr(self, name)
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context
     def plan(self, X: Any) -> dict[str, Any]:
         """Tell what `fit` will take, without doing it.
 

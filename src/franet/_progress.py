@@ -1,6 +1,6 @@
 """How long work tells of itself, without knowing who listens.
 
-The engine calls :func:`report`; a command line or an estimator with ``verbose``
+The engine calls :func:`report`; a command line, or an estimator with callbacks,
 listens by :func:`listening`. With no listener a report costs next to nothing.
 """
 
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-__all__ = ["Listener", "listening", "report"]
+__all__ = ["Listener", "current_listener", "listening", "report"]
 
 Listener = Callable[[str, int, int], None]
 
@@ -22,6 +22,11 @@ def report(stage: str, done: int, total: int) -> None:
     listener = _listener.get()
     if listener is not None:
         listener(stage, done, total)
+
+
+def current_listener() -> Listener | None:
+    """Return who listens, if anyone does."""
+    return _listener.get()
 
 
 @contextmanager

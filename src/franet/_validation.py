@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import _fit_context
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
@@ -17,7 +19,18 @@ from franet.columns._open import in_memory
 from franet.engine.memory import available_bytes, parse_bytes
 from franet.exceptions import DataError, UsageError
 
-__all__ = ["check_table", "number_to_select", "stays_polars"]
+__all__ = ["check_table", "fit_context", "number_to_select", "stays_polars"]
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def fit_context(method: Method) -> Method:
+    """Have the parameters checked before a method, as scikit-learn does for its own.
+
+    Its decorator has no types, and would take them from the method.
+    """
+    checked: Method = _fit_context(prefer_skip_nested_validation=True)(method)
+    return checked
 
 
 def check_table(

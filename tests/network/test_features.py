@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -170,12 +168,3 @@ def test_pickle():
     assert str(back.explain(3)) == str(net.explain(3))
     assert abs(back.adjacency - net.adjacency).max() == 0
     assert back.at(net.threshold * 0.9, X=TABLES["random"]).n_edges >= net.n_edges
-
-
-def test_import_loads_no_extra():
-    code = "import sys, franet.network; print(*sys.modules)"
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    extras = {"networkit", "networkx", "igraph", "matplotlib", "pandas", "sklearn"}
-    assert not extras & set(done.stdout.split())

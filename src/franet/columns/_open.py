@@ -12,7 +12,7 @@ from franet.columns._chunked import ChunkedColumns, DaskColumns
 from franet.columns._parquet import ParquetColumns
 from franet.columns._sparse import SparseColumns
 
-__all__ = ["in_memory", "open_columns"]
+__all__ = ["as_numpy", "in_memory", "open_columns"]
 
 
 def open_columns(X: Any) -> Columns | None:
@@ -62,14 +62,21 @@ def _kind(X: Any) -> str:
 def in_memory(X: Any) -> tuple[Any, Any]:
     """Return a table that scikit-learn understands, and its names if these get lost.
 
-    Tensors of torch are arrays already, or become one; AnnData in memory is its X.
+    Arrays of other libraries become NumPy's; AnnData in memory is its X.
     """
-    kind = _kind(X)
-    if kind.startswith("torch.") and hasattr(X, "detach"):
+    if _kind(X) == "anndata.AnnData":
+        return X.X, np.array(X.var_names, object)
+    return as_numpy(X), None
+
+
+def as_numpy(X: Any) -> Any:
+    """Return an array of torch or of the array API as one of NumPy; others as is."""
+    if _kind(X).startswith("torch.") and hasattr(X, "detach"):
         X = X.detach().cpu()
         if str(X.dtype) == "torch.bfloat16":  # which NumPy does not know
             X = X.float()
-        return X.numpy(), None
-    if kind == "anndata.AnnData":
-        return X.X, np.array(X.var_names, object)
-    return X, None
+        return X.numpy()
+    if not hasattr(X, "__array_namespace__") or isinstance(X, np.ndarray):
+        return X
+    # CuPy hands nothing over unless it is asked to copy.
+    return X.get() if hasattr(X, "get") else np.asarray(X)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from franet.evaluation._compare import compare
     from franet.evaluation._evaluate import evaluate
+    from franet.evaluation._reconstruction import reconstruction
     from franet.evaluation.folds import make_folds, paper_folds, shuffled_folds
     from franet.evaluation.measures import MEASURES
     from franet.evaluation.records import Record
@@ -23,6 +24,7 @@ __all__ = [
     "evaluate",
     "make_folds",
     "paper_folds",
+    "reconstruction",
     "run",
     "shuffled_folds",
 ]
@@ -36,6 +38,7 @@ _HOME = {
     "evaluate": "_evaluate",
     "make_folds": "folds",
     "paper_folds": "folds",
+    "reconstruction": "_reconstruction",
     "run": "runner",
     "shuffled_folds": "folds",
 }

@@ -76,7 +76,8 @@ def main(pipe: Any, payload: bytes, threads: int) -> None:
     _end_with_parent()
     with ExitStack() as stack:
         try:
-            bench = _Bench(*pickle.loads(payload))
+            # From the parent process alone, over its own pipe.
+            bench = _Bench(*pickle.loads(payload))  # nosec B301
             _limit_threads(stack, threads)
         except BaseException as err:
             pipe.send(("broken", reason_of(err)))

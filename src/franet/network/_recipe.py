@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Recipe", "complete_above", "cover_recipe", "make_recipe"]
+__all__ = ["Recipe", "complete_above", "cover_recipe", "make_recipe", "portable"]
 
 # With these a fit is that of the paper, on the correlations behind a cover.
 _NO_COVER = {
@@ -24,6 +24,13 @@ _NO_COVER = {
     "groups": None,
     "n_ranked": None,
 }
+
+
+def portable(state: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters as a file can hold them: of a Dask client its address."""
+    client = state.get("scheduler")
+    address = getattr(getattr(client, "scheduler", None), "address", None)
+    return dict(state) if address is None else {**state, "scheduler": address}
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +60,9 @@ class Recipe:
     columns: NDArray[np.intp]
     floor: NDArray[np.float64] | None = None
     ranks: bool = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "parameters": portable(self.parameters)}
 
 
 def complete_above(adjacency: Any, per_feature: int) -> NDArray[np.float64]:

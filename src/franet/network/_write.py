@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
-from xml.sax.saxutils import escape
+from xml.sax.saxutils import escape  # nosec B406
 
 from franet.exceptions import UsageError
-from franet.io._write import atomic_write
+from franet.io._cells import guard
+from franet.io._write import atomic_write, text_writer
 from franet.network._convert import edge_columns, node_columns
 
 if TYPE_CHECKING:
@@ -85,8 +85,8 @@ def _json_list(file: IO[str], texts: Iterator[str]) -> None:
 
 
 def _write_csv(net: AttributeNetwork, file: IO[str]) -> None:
-    names = [_SURROGATE.sub(_LOST, str(name)) for name in net.names]
-    writer = csv.writer(file, lineterminator="\n")
+    names = [guard(_SURROGATE.sub(_LOST, str(name))) for name in net.names]
+    writer = text_writer(file, names)
     writer.writerow(["source", "target", *_of_edges(net)])
     writer.writerows((names[j], names[k], *row) for j, k, row in _edges(net))
 

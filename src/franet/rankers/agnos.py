@@ -199,7 +199,8 @@ class AgnoS(Ranker):
             self._collapse("All columns are constant: there is nothing to rank.")
             return scores
         Z = standardise(table[:, varies])
-        self.n_hidden_ = hidden_units(Z) if self.n_hidden == "auto" else self.n_hidden
+        auto = self.n_hidden == "auto"
+        self.n_hidden_ = hidden_units(Z) if auto else int(self.n_hidden)
         network, training = self._train(Z)
         self.loss_curve_ = np.array(training.losses)
         self.n_iter_ = len(training.losses)

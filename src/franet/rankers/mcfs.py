@@ -157,7 +157,7 @@ class MCFS(GraphRanker):
     def _cardinality(self, shape: tuple[int, int]) -> int:
         m, n = shape
         if self.n_nonzero is not None:
-            return min(self.n_nonzero, n, m - 1)
+            return min(int(self.n_nonzero), n, m - 1)
         wanted = number_to_select(self.n_features_to_select, n)
         return max(1, min(wanted, m // 2))
 

@@ -207,7 +207,7 @@ class NDFS(GraphRanker):
         return scores
 
     def _start(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        k = min(self.n_clusters, len(X))
+        k = min(int(self.n_clusters), len(X))
         means = KMeans(k, n_init=10, random_state=check_random_state(self.random_state))
         with warnings.catch_warnings():
             # Fewer different examples than clusters: some stay empty.
