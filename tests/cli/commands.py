@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from inspect import signature
 
 import numpy as np
 from click.testing import CliRunner
@@ -24,8 +25,12 @@ def save(path, X=X, names=NAMES):
     return path
 
 
+# Before click 8.2 what goes to stderr was put into stdout, unless told otherwise.
+APART = {"mix_stderr": False} if "mix_stderr" in signature(CliRunner).parameters else {}
+
+
 def run(*args, **kwargs):
-    return CliRunner().invoke(main, [str(arg) for arg in args], **kwargs)
+    return CliRunner(**APART).invoke(main, [str(arg) for arg in args], **kwargs)
 
 
 def rank(*args, **kwargs):

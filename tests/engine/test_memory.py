@@ -36,6 +36,18 @@ def test_available_memory_is_plausible(monkeypatch):
     assert 2**20 < available_bytes() < 2**50
 
 
+def test_a_system_that_does_not_tell_what_is_free(monkeypatch):
+    pages = {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 1000}
+
+    def sysconf(name):
+        if name not in pages:
+            raise ValueError("unrecognized configuration name")
+        return pages[name]
+
+    monkeypatch.setattr(memory.os, "sysconf", sysconf)
+    assert memory._free_bytes() == 4096 * 500
+
+
 def test_store_leaves_nothing_behind():
     with Store(on_disk=True) as store:
         array = store.empty((3, 4), np.float64)

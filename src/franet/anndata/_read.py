@@ -27,7 +27,8 @@ def read_matrix(adata: Any, layer: str | None, *, allow_missing: bool = False) -
     allow_missing : bool, default=False
         Whether NaN is let through.
     """
-    layers = list(adata.layers)
+    # From anndata 0.13 on X is among the layers, as None.
+    layers = [name for name in adata.layers if name is not None]
     if layer is None:
         X = adata.X
         if X is None:

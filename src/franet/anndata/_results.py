@@ -13,10 +13,13 @@ from scipy import sparse
 
 import franet
 
-__all__ = ["COLUMNS", "columns_of", "matrix_of", "notes_on", "store"]
+__all__ = ["COLUMNS", "columns_of", "matrix_of", "notes_on", "store", "store_columns"]
 
-# What `var` gets, after the key and an underscore.
-COLUMNS = ("score", "rank", "selected", "community", "represented_by")
+# What `var` gets, after the key and an underscore; the last three from files alone.
+COLUMNS = (
+    "score", "rank", "selected", "community", "represented_by",
+    "rank_low", "rank_high", "selected_share",
+)  # fmt: skip
 
 
 def columns_of(ranker: Any, names: Any, key: str) -> Any:
@@ -126,14 +129,19 @@ def store(adata: Any, frame: Any, matrix: Any, notes: Any, key: str) -> None:
     """Write results into `adata`, and remove those of an earlier call with this key."""
     if adata.is_view:
         adata.var = adata.var.copy()  # this makes it a copy
-    for column in COLUMNS:
-        name = f"{key}_{column}"
-        if name in frame:
-            adata.var[name] = frame[name].array
-        elif name in adata.var:
-            del adata.var[name]
+    store_columns(adata.var, frame, key)
     if matrix is not None:
         adata.varp[key] = matrix
     elif key in adata.varp:
         del adata.varp[key]
     adata.uns[key] = notes
+
+
+def store_columns(var: Any, frame: Any, key: str) -> None:
+    """Write columns into `var`, and remove those of an earlier call with this key."""
+    for column in COLUMNS:
+        name = f"{key}_{column}"
+        if name in frame:
+            var[name] = frame[name].array
+        elif name in var:
+            del var[name]

@@ -10,12 +10,28 @@ import click
 from franet import __version__
 from franet.cli._group import Group
 from franet.cli.bench import bench
+from franet.cli.completion import completion
 from franet.cli.datasets import datasets
 from franet.cli.demo import demo
+from franet.cli.doctor import doctor
 from franet.cli.evaluate import evaluate
 from franet.cli.rank import rank
 
 __all__ = ["main"]
+
+_START = """\
+franet tells which few columns of a table stand for all the rest. It needs no labels.
+
+A first look, on data that are already here:
+  franet demo
+
+Your own table, with examples in rows and features in columns:
+  franet rank data.csv --output ranking.csv
+
+Commands:
+{commands}
+
+The options of a command: franet rank --help"""
 
 
 @click.group(
@@ -29,11 +45,17 @@ __all__ = ["main"]
 def main(ctx: click.Context) -> None:
     """Rank the features of unlabelled data by attribute networks (FRANe)."""
     if ctx.invoked_subcommand is None:
-        click.echo(ctx.get_help())
+        lines = [
+            f"  {name:<11} {command.get_short_help_str(limit=70)}"
+            for name, command in main.commands.items()
+        ]
+        click.echo(_START.format(commands="\n".join(lines)))
 
 
-main.add_command(rank)
 main.add_command(demo)
-main.add_command(datasets)
+main.add_command(rank)
 main.add_command(evaluate)
 main.add_command(bench)
+main.add_command(datasets)
+main.add_command(doctor)
+main.add_command(completion)

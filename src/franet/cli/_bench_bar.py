@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import click
 
+from franet.cli._terminal import open_console
+
 if TYPE_CHECKING:
     from franet.evaluation.runner import Status
 
@@ -34,7 +36,6 @@ class BenchBar:
 
     def __enter__(self) -> Self:
         if not self._hidden and sys.stderr.isatty():
-            from rich.console import Console
             from rich.progress import BarColumn, MofNCompleteColumn, Progress
             from rich.progress import TextColumn as Text
 
@@ -43,7 +44,7 @@ class BenchBar:
                 BarColumn(),
                 MofNCompleteColumn(),
                 Text("{task.fields[note]}", markup=False),
-                console=Console(stderr=True),
+                console=open_console(stderr=True),
                 transient=True,
             )
             self._task = self._bar.add_task("starting", total=None, note="")

@@ -114,6 +114,7 @@ class _Finder:
 
 def _lines(option: str, path: Path) -> list[_Line]:
     """Read a file of two columns, with a comma or a tab between them."""
+    from franet.io._cells import unguard
     from franet.io._source import check_readable, open_text, reading
 
     check_readable(path)
@@ -131,7 +132,7 @@ def _lines(option: str, path: Path) -> list[_Line]:
                 raise DataError(
                     f"{where}: has {count}; write a feature and its {_FILES[option]}"
                 )
-            lines.append(_Line(where, cells[0], cells[1].strip()))
+            lines.append(_Line(where, unguard(cells[0]), cells[1].strip()))
     return lines
 
 

@@ -9,8 +9,8 @@ from typing import Any, NoReturn
 
 import click
 
-from franet.cli._words import one_line
-from franet.exceptions import UsageError
+from franet.cli._terminal import tell
+from franet.exceptions import MissingExtraError, UsageError
 
 __all__ = ["Group"]
 
@@ -23,6 +23,10 @@ class Group(click.Group):
     The code is 2 for usage, 1 for data and all else, 130 for Ctrl-C. With the
     environment variable ``FRANET_DEBUG`` set, the traceback comes first.
     """
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the commands in the order in which they were added."""
+        return list(self.commands)
 
     def main(self, *args: Any, **kwargs: Any) -> NoReturn:
         """Run a command and leave the process with its exit code."""
@@ -38,9 +42,20 @@ class Group(click.Group):
             if os.environ.get("FRANET_DEBUG"):
                 traceback.print_exc()
             message, code = _explain(err)
-            click.echo(f"error: {one_line(message)}", err=True)
+            tell("error", message)
             sys.exit(code)
         sys.exit(result if isinstance(result, int) else 0)
+
+
+def _cannot_load(err: Exception) -> bool:
+    """Tell whether a library did not find the memory to be loaded."""
+    if isinstance(err, MissingExtraError) or os.name != "posix":
+        return False
+    import resource
+
+    limited = resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
+    kinds = (ImportError, SystemError)
+    return limited and (isinstance(err, kinds) or "shared object" in str(err))
 
 
 def _explain(err: Exception) -> tuple[str, int]:
@@ -55,8 +70,15 @@ def _explain(err: Exception) -> tuple[str, int]:
     # scikit-learn's error by its name: importing it takes a second.
     if isinstance(err, UsageError) or type(err).__name__ == "InvalidParameterError":
         return str(err), _USAGE
+    if isinstance(err, RuntimeError) and "cannot cache function" in str(err):
+        return (
+            "there is no folder for compiled kernels; set NUMBA_CACHE_DIR to one that "
+            "can be written to"
+        ), _DATA
     if isinstance(err, MemoryError):
         return "not enough memory; use fewer features, or a sparse table", _DATA
+    if _cannot_load(err):
+        return "not enough memory to load the program; see ulimit -v", _DATA
     if isinstance(err, ValueError | ImportError | OSError):
         return str(err), _DATA
     name = type(err).__name__

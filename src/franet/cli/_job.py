@@ -33,7 +33,7 @@ def rank_table(
     n_boot: int | None = None,
     listener: Listener | None = None,
     report: Reporter | None = None,
-) -> tuple[dict[str, Any], dict[str, Any]]:
+) -> tuple[dict[str, Any], dict[str, Any], Any]:
     """Rank the columns of a table.
 
     Parameters
@@ -62,6 +62,8 @@ def rank_table(
         What is shown, fit for JSON.
     columns : dict
         The full ranking, best first, as columns.
+    fitted : ranker
+        The ranker itself.
     """
     import numpy as np
 
@@ -89,7 +91,7 @@ def rank_table(
         with _in_words_of_the_shell(names):
             found = draw(fitted, X, n_boot, parameters, listener)
         add_stability(found, order, summary, columns)
-    return summary, columns
+    return summary, columns, fitted
 
 
 def feature_labels(X: Any, names: Sequence[str] | None) -> list[str]:
@@ -184,8 +186,14 @@ def _findings(ranker: Any, X: Any, order: Any, labels: list[str]) -> dict[str, A
         "n_features": len(labels),
         "n_examples": None if given else X.shape[0],
         **({"n_selected": int(ranker.n_features_)} if is_cover else {}),
+        **_approximation(ranker),
         **facts,
     }
+
+
+def _approximation(ranker: Any) -> dict[str, str]:
+    found = getattr(ranker, "approximation_", None)
+    return {} if found is None else {"approximation": str(found)}
 
 
 def _columns(ranker: Any, order: Any, labels: list[str]) -> dict[str, Any]:
@@ -236,9 +244,7 @@ def _redundant_among(X: Any, order: Any) -> tuple[dict[int, int], dict[int, floa
 
 
 def _network_facts(ranker: Any) -> dict[str, Any]:
-    found = getattr(ranker, "approximation_", None)
     return {
-        **({} if found is None else {"approximation": str(found)}),
         "threshold": _number(ranker.threshold_),
         "quality": _winning_quality(ranker),
         "n_edges": int(ranker.network_.n_edges),

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from franet.cli._complete import one_of
 from franet.io._registry import FORMATS
 from franet.rankers import NAMES
 
@@ -115,6 +116,7 @@ reading_options = _together(
     click.option(
         "--feature-names",
         metavar="FILE",
+        type=click.Path(),
         help="A file with one feature name a line, such as 10x features.tsv.",
     ),
     click.option(
@@ -254,6 +256,7 @@ ranking_options = _together(
     click.option(
         "--device",
         metavar="NAME",
+        shell_complete=one_of("cpu", "cuda"),
         help="The torch device, such as cuda or cpu.  [default: a GPU where one is]",
     ),
     click.option(
@@ -264,6 +267,7 @@ ranking_options = _together(
     click.option(
         "--checkpoint",
         metavar="FOLDER",
+        type=click.Path(),
         help="paper: keep what is done here: stopped and begun again, it goes on.",
     ),
     click.option(

@@ -9,7 +9,7 @@ from typing import Any
 
 from franet.exceptions import UsageError
 
-__all__ = ["Reporter", "check_report_file", "reporter"]
+__all__ = ["Reporter", "check_report_file", "reporter", "show_in_browser"]
 
 Reporter = Callable[[Any, Any, list[str], float, list[str]], None]
 
@@ -54,3 +54,14 @@ def reporter(
         write(summary, path, force=force)
 
     return write_report
+
+
+def show_in_browser(path: Path) -> None:
+    """Open the report, or say that there is no browser to open it in."""
+    import webbrowser
+
+    from franet.cli._screen import warn
+
+    # A path would be taken for the name of a host by some browsers.
+    if not webbrowser.open(path.resolve().as_uri()):
+        warn([f"no browser was found; open {path} in one yourself"])

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any, Self
 
 import click
 
-from franet.cli._words import clean, one_line
+from franet.cli._terminal import open_console, print_whole, tell
+from franet.cli._words import clean
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
     from rich.table import Table
 
-__all__ = ["ProgressBar", "save_picture", "show", "show_plan", "warn"]
+__all__ = ["ProgressBar", "save_picture", "show", "show_plan", "size", "warn"]
 
 _PATIENCE = 1.0  # seconds without a sign of life
-_NARROW = 80
 # Columns that hold more than a number.
 _WORDS = ("stands for", "redundant with")
 # Options that name the paper's ranking itself.
@@ -51,10 +51,9 @@ class ProgressBar:
         if self._hidden or time.monotonic() - self._start < _PATIENCE:
             return
         if self._bar is None:
-            from rich.console import Console
             from rich.progress import Progress
 
-            self._bar = Progress(console=Console(stderr=True), transient=True)
+            self._bar = Progress(console=open_console(stderr=True), transient=True)
             self._bar.start()
         if self._task is None or stage != self._stage:
             if self._task is not None:
@@ -89,7 +88,7 @@ def save_picture(ax: Any, path: Path, force: bool) -> Path:
 def warn(messages: list[str]) -> None:
     """Write each warning as a line on stderr."""
     for message in messages:
-        click.echo(f"warning: {one_line(message)}", err=True)
+        tell("warning", message)
 
 
 def show(summary: dict[str, Any], option: str = "") -> None:
@@ -102,19 +101,10 @@ def show(summary: dict[str, Any], option: str = "") -> None:
     option : str, default=""
         The option that asked for this ranker.
     """
-    from rich.console import Console
-
-    if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(errors="replace")
-    console = Console(highlight=False, markup=False, emoji=False)
-    table = _table(summary)
-    if not console.is_terminal:  # whole names for files and pipes
-        unbounded = console.options.update(width=1_000_000)
-        needed = console.measure(table, options=unbounded).maximum
-        console.width = max(_NARROW, needed)
+    console = open_console()
     console.print(_method(summary, option), style="dim", soft_wrap=True)
     console.print()
-    console.print(table)
+    print_whole(console, _table(summary))
     console.print()
     for line in _lines(summary):
         console.print(line, style="dim", soft_wrap=True)
@@ -153,7 +143,7 @@ def _cover_plan(plan: dict[str, Any]) -> list[str]:
     return [
         f"features  {plan['n_features']:,} × {plan['n_examples']:,} examples, "
         f"on {plan['n_threads']} threads",
-        f"memory    about {_size(plan['memory'])} besides the table",
+        f"memory    about {size(plan['memory'])} besides the table",
         "time      not known before; franet rank --redundancy none --dry-run tells "
         "that of the paper's ranking",
     ]
@@ -166,8 +156,8 @@ def _paper_plan(plan: dict[str, Any]) -> list[str]:
         f"features  {plan['n_features']:,} ({plan['n_pairs']:,} pairs)",
         f"tiles     {plan['n_tiles']:,} of {side} × {side} features, "
         f"on {plan['n_threads']} threads",
-        f"memory    {_size(plan['memory'])} besides the table, "
-        f"of {_size(plan['max_memory'])}"
+        f"memory    {size(plan['memory'])} besides the table, "
+        f"of {size(plan['max_memory'])}"
         + (", edges in temporary files" if plan["on_disk"] else ""),
         f"time      about {_duration(expected)}"
         + (
@@ -178,7 +168,8 @@ def _paper_plan(plan: dict[str, Any]) -> list[str]:
     ]
 
 
-def _size(n_bytes: float) -> str:
+def size(n_bytes: float) -> str:
+    """Return a number of bytes for a person to read."""
     return f"{n_bytes / 1e9:.1f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:.0f} MB"
 
 
@@ -280,7 +271,7 @@ def _lines(summary: dict[str, Any]) -> list[str]:
         lines.append(summary["suggestion"]["sentence"])
     elif summary["ranker"] == "frane":
         lines.append(_winner(summary))
-        lines += [summary["approximation"]] if "approximation" in summary else []
+    lines += [summary["approximation"]] if "approximation" in summary else []
     if "stability" in summary:
         lines.append(_agreement(summary["stability"]))
     return lines

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from franet.cli import _complete
+from franet.cli._terminal import tell
 from franet.exceptions import DataError, UsageError
 
 if TYPE_CHECKING:
@@ -28,7 +30,11 @@ _at = click.option(
     help="How many features the rankings are judged at.",
 )
 _measure = click.option(
-    "--measure", default="rmae", show_default=True, help="The measure to show."
+    "--measure",
+    default="rmae",
+    show_default=True,
+    shell_complete=_complete.measures,
+    help="The measure to show.",
 )
 _folds = click.option(
     "--folds",
@@ -56,6 +62,7 @@ def bench(ctx: click.Context) -> None:
     default="all",
     show_default=True,
     metavar="NAMES",
+    shell_complete=_complete.datasets,
     help="Names with commas between them, or all of the paper's table.",
 )
 @click.option(
@@ -63,6 +70,7 @@ def bench(ctx: click.Context) -> None:
     default="all",
     show_default=True,
     metavar="SPECS",
+    shell_complete=_complete.rankers,
     help="Rankers with commas between them, or all; cover is FRANe with "
     "redundancy=cover. With parameters: frane:variant=reference:n_thresholds=50",
 )
@@ -97,6 +105,7 @@ def bench(ctx: click.Context) -> None:
 @click.option(
     "--measures",
     metavar="NAMES",
+    shell_complete=_complete.measures,
     help="Measures with commas between them, or all.  [default: those that need no "
     "classes]",
 )
@@ -267,7 +276,7 @@ def plot(
     out.mkdir(parents=True, exist_ok=True)
     for dataset in results.datasets:
         if not any(results.has(dataset, name, measure) for name in results.rankers):
-            click.echo(f"warning: {dataset}: no ranker finished all folds", err=True)
+            tell("warning", f"{dataset}: no ranker finished all folds")
             continue
         ax = results.plot_curves(dataset, measure=measure)
         name = re.sub(r"[^\w.-]", "_", dataset)
@@ -275,7 +284,7 @@ def plot(
     try:
         ax = _critical_difference(results, at, measure)
     except (DataError, UsageError) as err:
-        click.echo(f"warning: no critical-difference diagram: {err}", err=True)
+        tell("warning", f"no critical-difference diagram: {err}")
     else:
         click.echo(save_picture(ax, out / f"critical-difference.{kind}", force))
 

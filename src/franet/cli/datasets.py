@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from franet.cli import _complete
+from franet.cli._terminal import open_console, print_whole, tell
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -38,19 +40,9 @@ def list_(as_json: bool) -> None:
         document = {"format": "franet-datasets", "version": 1, "datasets": rows}
         click.echo(json.dumps(document, indent=1, ensure_ascii=False))
         return
-    from rich.console import Console
-
     from franet.cli._words import clean
 
-    if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(errors="replace")
-    console = Console(highlight=False, markup=False, emoji=False)
-    table = _table(rows)
-    if not console.is_terminal:  # whole rows for files and pipes
-        unbounded = console.options.update(width=1_000_000)
-        needed = console.measure(table, options=unbounded).maximum
-        console.width = max(console.width, needed)
-    console.print(table)
+    print_whole(open_console(), _table(rows))
     here = sum(row["path"] is not None for row in rows)
     click.echo(f"\n{here} of {len(rows)} are on this machine.")
     for where, folder in sorted({_place(row) for row in rows if row["path"]}):
@@ -60,7 +52,9 @@ def list_(as_json: bool) -> None:
 
 
 @datasets.command(short_help="Download data sets that are not here.")
-@click.argument("names", nargs=-1, metavar="NAMES...|all")
+@click.argument(
+    "names", nargs=-1, metavar="NAMES...|all", shell_complete=_complete.datasets
+)
 @click.option("--quiet", is_flag=True, help="No progress, and no lines but errors.")
 @click.pass_context
 def fetch(ctx: click.Context, names: tuple[str, ...], quiet: bool) -> None:
@@ -71,7 +65,6 @@ def fetch(ctx: click.Context, names: tuple[str, ...], quiet: bool) -> None:
     """
     from franet._progress import listening
     from franet.cli._screen import ProgressBar
-    from franet.cli._words import one_line
     from franet.datasets import fetch as fetch_one
     from franet.exceptions import DataError
 
@@ -82,7 +75,7 @@ def fetch(ctx: click.Context, names: tuple[str, ...], quiet: bool) -> None:
                 fetched = fetch_one(name)
         except DataError as err:
             failed += 1
-            click.echo(f"error: {one_line(str(err))}", err=True)
+            tell("error", str(err))
             continue
         if not quiet:
             state = "downloaded" if fetched.downloaded else "here already"

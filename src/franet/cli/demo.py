@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from franet.cli._report import check_report_file, reporter
+from franet.cli._report import check_report_file, reporter, show_in_browser
 from franet.exceptions import DataError, MissingExtraError
 
 __all__ = ["demo"]
@@ -15,7 +15,10 @@ _REPORT = Path("franet-demo-report.html")
 
 
 @click.command(short_help="Rank the features of a small data set, as a first look.")
-def demo() -> None:
+@click.option(
+    "--open", "open_report", is_flag=True, help="Show the report in the browser."
+)
+def demo(open_report: bool) -> None:
     """Rank the 30 measurements of 569 tumours that come with scikit-learn.
 
     The diagnoses are not used. A report is written to the current folder.
@@ -35,7 +38,7 @@ def demo() -> None:
     with ProgressBar() as bar:
         why_not = _why_no_report()
         report = reporter(None if why_not else _REPORT, True, "Tumours")
-        summary, _ = rank_table(
+        summary, _, _ = rank_table(
             standardised(data.data),
             names,
             {"redundancy": "cover"},
@@ -47,8 +50,14 @@ def demo() -> None:
     warn(summary["warnings"])
     show(summary)
     click.echo("\nYour own table, with examples in rows and features in columns:")
-    click.echo("  franet rank data.csv --top 16 --output ranking.csv")
+    options = "" if why_not else " --report report.html --open"
+    click.echo(f"  franet rank data.csv --output ranking.csv{options}")
     click.echo(f"\n{why_not or f'Open in a browser: {_REPORT}'}")
+    if open_report:
+        if why_not:
+            warn(["there is no report to open"])
+        else:
+            show_in_browser(_REPORT)
 
 
 def _why_no_report() -> str:

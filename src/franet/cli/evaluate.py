@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from franet.cli import _complete
 from franet.cli._options import reading_options, take_reading
 from franet.exceptions import UsageError
 
@@ -24,6 +25,7 @@ _PICTURES = (".svg", ".png", ".pdf")
 @click.option(
     "--rankers",
     default="cover,frane",
+    shell_complete=_complete.rankers,
     show_default=True,
     metavar="NAMES",
     help="Names with commas between them, or all; name:param=value sets a parameter. "
@@ -47,7 +49,13 @@ _PICTURES = (".svg", ".png", ".pdf")
     "--folds", default="10", show_default=True, help="A number of folds, or paper."
 )
 @click.option("--repeats", type=click.IntRange(min=1), default=1, show_default=True)
-@click.option("--measure", default="rmae", show_default=True, help="What is measured.")
+@click.option(
+    "--measure",
+    default="rmae",
+    show_default=True,
+    shell_complete=_complete.measures,
+    help="What is measured.",
+)
 @click.option(
     "--tolerance",
     type=click.FloatRange(min=0),

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import click
 
+from franet.cli._complete import one_of
 from franet.cli._constraints import find_features, read_files
-from franet.cli._options import Top, ranking_options, reading_options, take_reading
+from franet.cli._options import (
+    AUTO,
+    Top,
+    ranking_options,
+    reading_options,
+    take_reading,
+)
+from franet.cli._output import check_output, write_output
 from franet.cli._rankers import choose_ranker, largest_to_load, parameters_of
-from franet.cli._report import check_report_file, reporter
+from franet.cli._report import check_report_file, reporter, show_in_browser
 from franet.exceptions import UsageError
 
 __all__ = ["rank"]
@@ -23,6 +30,7 @@ __all__ = ["rank"]
 @click.option(
     "--top",
     type=Top(),
+    shell_complete=one_of(AUTO),
     help="How many features to show and select; auto: as many as are enough.  "
     "[default: 16]",
 )
@@ -42,13 +50,17 @@ __all__ = ["rank"]
     "--output",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="Write the full ranking to this .csv, .tsv, .json or .parquet file.",
+    help="Write the full ranking to this .csv, .tsv, .json or .parquet file; of a h5ad "
+    "file a copy with the ranking in it to this .h5ad file.",
 )
 @click.option(
     "--report",
     metavar="FILE",
     type=click.Path(path_type=Path),
     help="Write a page that shows the ranking to this .html (or .json) file.",
+)
+@click.option(
+    "--open", "open_report", is_flag=True, help="Show the report in the browser."
 )
 @click.option("--force", is_flag=True, help="Replace files to write if they exist.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
@@ -68,6 +80,7 @@ def rank(
     standardise: bool,
     output: Path | None,
     report: Path | None,
+    open_report: bool,
     force: bool,
     as_json: bool,
     dry_run: bool,
@@ -86,11 +99,13 @@ def rank(
     text = options["similarity"] == "mixed"
     if text:
         _check_text(options, standardise)
+    reading = take_reading(options)
     if output is not None:
-        _check_output(file, output, force)
+        check_output(file, output, reading, force)
     if report is not None:
         check_report_file(report, force, (file, output))
-    reading = take_reading(options)
+    elif open_report:
+        raise UsageError("--open shows the report; name it by --report report.html")
     parameters = parameters_of(ranker, options)
     files = read_files(options)
 
@@ -98,7 +113,7 @@ def rank(
     from franet.cli._scale import standardised
     from franet.cli._screen import ProgressBar, show, show_plan, warn
     from franet.cli._words import left_out
-    from franet.io import read_table, write_table
+    from franet.io import read_table
 
     needs_all = bool(report or n_boot or standardise or text)
     lazy = None if needs_all else largest_to_load(ranker, parameters)
@@ -111,7 +126,7 @@ def rank(
     X = standardised(table.X) if standardise else table.X
     notes = [left_out(table.dropped)] if table.dropped else []
     with ProgressBar(hidden=quiet) as bar:
-        summary, columns = rank_table(
+        ranking = rank_table(
             X,
             table.names,
             parameters,
@@ -121,10 +136,11 @@ def rank(
             listener=bar,
             report=reporter(report, force, file.name, notes),
         )
+    summary = ranking[0]
     summary["warnings"][:0] = notes
     summary["standardised"] = standardise
     if output is not None:
-        write_table(columns, output, force=force)
+        write_output(file, output, reading, ranking, force)
     if not quiet:
         warn(summary["warnings"])
     if as_json:
@@ -133,6 +149,8 @@ def rank(
         show(summary, option)
         guessed = None if reading["transpose"] else table.labels
         _tell_more(guessed, len(labels), output, report)
+    if report is not None and open_report:
+        show_in_browser(report)
 
 
 def _tell_more(
@@ -145,7 +163,8 @@ def _tell_more(
         label = clean(repr(guessed))
         click.echo(f"Row labels: {label} (--no-index if it is a feature)")
     if output is not None:
-        click.echo(f"All {n_features:,} features: {output}")
+        where = f"{output} (var)" if output.suffix.lower() == ".h5ad" else str(output)
+        click.echo(f"All {n_features:,} features: {where}")
     if report is not None:
         click.echo(f"Report: {report}")
 
@@ -171,14 +190,3 @@ def _check_text(options: dict[str, Any], standardise: bool) -> None:
             f"{option} is for tables of numbers, --similarity mixed for those with "
             "text; leave one of them out"
         )
-
-
-def _check_output(file: Path, output: Path, force: bool) -> None:
-    """Raise before any work where the ranking could not be written after it."""
-    from franet.io import check_target
-    from franet.io._write import output_format
-
-    output_format(output)
-    if output.exists() and file.exists() and os.path.samefile(file, output):
-        raise UsageError("--output is the file to read; name another file")
-    check_target(output, force=force)

@@ -7,6 +7,7 @@ import mmap
 import os
 import secrets
 import shutil
+import sys
 import tempfile
 import threading
 import weakref
@@ -41,7 +42,7 @@ _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 
 def available_bytes() -> int:
     """Return the memory that is free, within the limit of a control group."""
-    free = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
+    free = _free_bytes()
     try:
         for line in Path("/proc/meminfo").read_text().splitlines():
             if line.startswith("MemAvailable:"):
@@ -53,6 +54,24 @@ def available_bytes() -> int:
     except (OSError, ValueError):
         pass  # not Linux, or no control group: the first figure stands
     return max(free, 0)
+
+
+def _free_bytes() -> int:
+    """Return the memory that the system calls free."""
+    if sys.platform == "win32":
+        import ctypes
+
+        # The length, the load, then sizes: of all memory, of what is free, and more.
+        status = (ctypes.c_uint64 * 8)()
+        ctypes.cast(status, ctypes.POINTER(ctypes.c_uint32))[0] = ctypes.sizeof(status)
+        ctypes.windll.kernel32.GlobalMemoryStatusEx(ctypes.byref(status))
+        return int(status[2])
+    page = os.sysconf("SC_PAGE_SIZE")
+    try:
+        return page * os.sysconf("SC_AVPHYS_PAGES")
+    except ValueError:
+        # macOS does not tell; what it keeps of files can be had back.
+        return page * os.sysconf("SC_PHYS_PAGES") // 2
 
 
 def parse_bytes(value: float | str) -> int:

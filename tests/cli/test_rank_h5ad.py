@@ -1,0 +1,165 @@
+"""``franet rank cells.h5ad --output ranked.h5ad``: a copy with the ranking in it."""
+
+import json
+import sys
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+anndata = pytest.importorskip("anndata", reason="needs the extra 'anndata'")
+h5py = pytest.importorskip("h5py", reason="comes with anndata")
+
+from cli.commands import fails, run, save  # noqa: E402
+from franet.anndata import rank_features  # noqa: E402
+from single_cells import planted  # noqa: E402
+
+
+@pytest.fixture
+def cells(tmp_path):
+    """Return a file with all that AnnData may hold."""
+    adata = planted()
+    adata.X = sparse.csr_matrix(adata.X)
+    adata.layers["twice"] = 2.0 * adata.X
+    adata.var["chromosome"] = [f"chr{j % 3}" for j in range(adata.n_vars)]
+    adata.obs["batch"] = np.arange(adata.n_obs) % 2
+    adata.obsm["X_pca"] = np.ones((adata.n_obs, 2))
+    adata.uns["colours"] = np.array(["red", "blue"], object)
+    adata.raw = adata
+    path = tmp_path / "cells.h5ad"
+    adata.write_h5ad(path, compression="gzip")
+    return path
+
+
+def ranked(cells, *options):
+    output = cells.with_name("ranked.h5ad")
+    result = run("rank", cells, "--output", output, "--force", *options)
+    assert result.exit_code == 0, result.output
+    return anndata.read_h5ad(output)
+
+
+def test_the_same_as_in_python(cells):
+    found = ranked(cells, "--top", "auto")
+    expected = anndata.read_h5ad(cells)
+    rank_features(expected)
+    assert list(found.var) == list(expected.var)
+    for name in expected.var:
+        assert found.var[name].equals(expected.var[name]), name
+    assert found.varp["franet"].dtype == expected.varp["franet"].dtype
+    assert abs(found.varp["franet"] - expected.varp["franet"]).max() == 0.0
+    notes, others = found.uns["franet"], expected.uns["franet"]
+    assert notes.pop("standardised") == False  # noqa: E712 a NumPy bool
+    assert sorted(notes) == sorted(others)
+    assert notes["suggestion"]["text"] == others["suggestion"]["text"]
+    assert notes["params"] == others["params"]
+
+
+def test_all_else_is_as_it_was(cells):
+    before, after = anndata.read_h5ad(cells), ranked(cells)
+    assert list(before.var) == ["chromosome"]
+    np.testing.assert_array_equal(after.X.toarray(), before.X.toarray())
+    np.testing.assert_array_equal(after.obsm["X_pca"], before.obsm["X_pca"])
+    assert after.obs.equals(before.obs)
+    assert list(after.uns["colours"]) == ["red", "blue"]
+    assert after.raw.shape == before.raw.shape
+    with h5py.File(cells.with_name("ranked.h5ad")) as file:
+        assert file["X/data"].compression == "gzip"
+
+
+def test_a_layer_and_stability(cells):
+    adata = ranked(cells, "--variable", "twice", "--stability", 3, "--standardise")
+    assert adata.uns["franet"]["layer"] == "twice"
+    assert adata.uns["franet"]["standardised"]
+    low, rank, high = (adata.var[f"franet_rank{end}"] for end in ("_low", "", "_high"))
+    assert (low <= high).all()
+    best = rank == 1
+    assert low[best].item() == 1
+    # What an earlier ranking left is gone.
+    adata.write_h5ad(cells)
+    again = ranked(cells, "--ranker", "variance", "--top", 3)
+    names = [name for name in again.var if name.startswith("franet")]
+    assert names == ["franet_score", "franet_rank", "franet_selected"]
+    assert "franet" not in again.varp
+    assert again.uns["franet"]["ranker"] == "Variance"
+
+
+def test_features_that_the_user_names(cells):
+    genes = list(planted().var_names)
+    adata = ranked(cells, "--include", genes[4], "--exclude", genes[0], "--top", 4)
+    assert adata.var["franet_rank"][genes[4]] == 1
+    assert not adata.var["franet_selected"][genes[0]]
+    assert list(adata.uns["franet"]["params"]["include"]) == [genes[4]]
+
+
+def test_screen(cells):
+    output = cells.with_name("ranked.h5ad")
+    result = run("rank", cells, "--output", output, "--top", 4)
+    assert result.stdout.splitlines()[-1] == f"All 18 features: {output} (var)"
+    summary = json.loads(run("rank", cells, "--json", "--top", 4).stdout)
+    adata = anndata.read_h5ad(output)
+    for row in summary["features"]:
+        assert adata.var["franet_rank"].iloc[row["index"]] == row["rank"]
+
+
+def test_another_file_cannot_become_one(tmp_path):
+    data = save(tmp_path / "data.csv")
+    message = fails("rank", data, "--output", tmp_path / "ranked.h5ad", code=2)
+    assert "is csv; end the name in .csv" in message
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data.csv"]
+
+
+def test_what_is_refused_before_the_work(cells, monkeypatch):
+    output = cells.with_name("ranked.h5ad")
+    message = fails("rank", cells, "--transpose", "--output", output, code=2)
+    assert "--transpose ranks observations" in message
+    assert "name another file" in fails(
+        "rank", cells, "--output", cells, "--force", code=2
+    )
+    output.write_bytes(b"mine")
+    assert "use --force" in fails("rank", cells, "--output", output, code=1)
+    assert output.read_bytes() == b"mine"
+    monkeypatch.setitem(sys.modules, "anndata", None)
+    message = fails("rank", cells, "--output", output, "--force", code=1)
+    assert message.endswith("pip install 'franet[anndata]'")
+
+
+def test_names_that_occur_twice(tmp_path):
+    adata = planted()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # anndata says so, too
+        adata.var_names = [f"g{j // 2}" for j in range(adata.n_vars)]
+        adata.write_h5ad(tmp_path / "cells.h5ad")
+    message = fails("rank", tmp_path / "cells.h5ad", code=1)
+    assert "call adata.var_names_make_unique() and write it again" in message
+
+
+def test_a_file_older_than_groups(cells, monkeypatch):
+    import franet.anndata._file as module
+
+    def old(path, mode):
+        file = File(path, mode)
+        del file["var"]
+        file["var"] = np.zeros(18)
+        return file
+
+    File = h5py.File
+    monkeypatch.setattr(h5py, "File", old)
+    monkeypatch.setattr(module, "notes_on", lambda *args: {})
+    with pytest.raises(module.DataError, match=r"before anndata 0\.7; read and write"):
+        module.write_ranked_file(
+            cells, cells.with_name("r.h5ad"), None, None,
+            layer=None, more={}, notes={}, force=False,
+        )  # fmt: skip
+    assert [path.name for path in cells.parent.iterdir()] == ["cells.h5ad"]
+
+
+def test_a_disk_that_fails(cells, monkeypatch):
+    def full(*args):
+        raise RuntimeError("Can't write data (No space left on device)")
+
+    monkeypatch.setattr("anndata.io.write_elem", full)
+    output = cells.with_name("ranked.h5ad")
+    message = fails("rank", cells, "--output", output, "--quiet", code=1)
+    assert f"{output}: cannot be written" in message
+    assert [path.name for path in cells.parent.iterdir()] == ["cells.h5ad"]
