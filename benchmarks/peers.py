@@ -60,9 +60,28 @@ def agglomeration(X: np.ndarray, k: int) -> np.ndarray:
     return np.array([j for _, j in sorted(medoids)])
 
 
+def skfeature_laplacian(X: np.ndarray, k: int) -> np.ndarray:
+    """Return the columns with the best Laplacian score, by scikit-feature."""
+    from skfeature.function.similarity_based.lap_score import lap_score
+
+    return lap_score(standardised(X), mode="index")[:k]
+
+
+def skfeature_mcfs(X: np.ndarray, k: int) -> np.ndarray:
+    """Return what spectral regression on five clusters weighs most, by scikit-feature.
+
+    Each regression may use k columns.
+    """
+    from skfeature.function.sparse_learning_based.MCFS import mcfs
+
+    return mcfs(standardised(X), n_selected_features=k, mode="index")[:k]
+
+
 PEERS: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {
     "fastcan on components": fastcan,
     "skmatter CUR": skmatter_cur,
     "skmatter FPS": skmatter_fps,
     "agglomeration + medoid": agglomeration,
+    "scikit-feature lap_score": skfeature_laplacian,
+    "scikit-feature MCFS": skfeature_mcfs,
 }
