@@ -1,7 +1,9 @@
-"""First steps: rank the columns of a table, and look at the network behind it.
+"""
+First steps with the paper's method
+===================================
 
-Run it as it stands: ``.venv/bin/python examples/plot_first_steps.py``. It prints;
-nothing but franet is needed.
+Rank the columns of a table, and look at the network behind it. The picture at the end
+needs the extras ``network``, ``pandas`` and ``plot``.
 """
 
 # %%
@@ -12,6 +14,7 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer
 
 from franet import FRANe
+from franet.plotting import plot_network
 
 data = load_breast_cancer()
 X, names = data.data, data.feature_names
@@ -66,3 +69,9 @@ print(f"\n{X.shape} -> {ranker.transform(X).shape}")
 other = FRANe(n_features_to_select=6, similarity="abs-correlation").fit(X)
 both = ranker.support_ & other.support_
 print(f"Of 6 columns, {both.sum()} are also chosen by absolute correlation.")
+
+# %%
+# The network as a picture. A data frame gives it the names of the columns.
+
+frame = load_breast_cancer(as_frame=True).data
+plot_network(FRANe().fit(frame), labels=30)

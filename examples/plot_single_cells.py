@@ -1,7 +1,9 @@
-"""Single cells: rank genes in AnnData, beside the highly variable genes.
+"""
+Single cells: beside the highly variable genes
+==============================================
 
-Run it as it stands: ``.venv/bin/python examples/plot_single_cells.py``. It prints.
-It needs the extra ``anndata``; scanpy is used where it is installed.
+Rank genes in AnnData, and compare them with the highly variable ones. It needs the
+extras ``anndata`` and ``plot``; scanpy is used where it is installed.
 """
 
 # %%
@@ -12,6 +14,7 @@ It needs the extra ``anndata``; scanpy is used where it is installed.
 from importlib.util import find_spec
 
 import anndata
+import matplotlib.pyplot as plt
 import numpy as np
 from scipy import sparse
 
@@ -86,9 +89,24 @@ else:
 
 chosen = adata.var["franet_selected"]
 print(f"\nIn both lists: {(chosen & variable).sum()} of {n_top} genes.")
-for what, mask in [("representatives of franet", chosen), (other, variable)]:
+lists = {"representatives of franet": chosen, other: variable}
+for what, mask in lists.items():
     found = {name.split(".")[0] for name in adata.var_names[mask & follows]}
     print(f"{len(found):>2} of {n_programmes} programmes have a gene among the {what}")
+
+# %%
+# How many genes of each programme are in the two lists; the last bar is the genes that
+# follow none.
+
+owner = np.append(programme, np.full(len(programme), n_programmes))
+fig, ax = plt.subplots(figsize=(7, 3), layout="constrained")
+for shift, (what, mask) in zip((-0.2, 0.2), lists.items(), strict=True):
+    counts = np.bincount(owner[mask], minlength=n_programmes + 1)
+    ax.bar(np.arange(n_programmes + 1) + shift, counts, width=0.4, label=what)
+ticks = [*(f"p{k}" for k in range(n_programmes)), "none"]
+ax.set_xticks(np.arange(n_programmes + 1), ticks)
+ax.set_ylabel("genes")
+ax.legend()
 
 # %%
 # Go on with the selected genes: ``sc.pp.pca(adata, mask_var="franet_selected")``, or a
