@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse.csgraph import shortest_path
 from scipy.stats import rankdata
+from threadpoolctl import ThreadpoolController
 
 # Between numbers, mixed is the absolute correlation.
 CORRELATIONS = ("correlation", "abs-correlation", "spearman", "mixed")
@@ -38,6 +39,10 @@ AT_THRESHOLD = 1e-12  # a pair this close (times the scale) is at the threshold
 EQUAL = 1e-9  # scores, and qualities, this close (relative) are equal
 SCORE_FLOOR = 1e-10  # inside RQH
 
+# On matrices as small as these several threads wait for each other more than they
+# work, and on a busy machine many times as long.
+_blas = ThreadpoolController()
+
 
 @dataclass
 class NaiveResult:
@@ -52,6 +57,7 @@ class NaiveResult:
     adjacency: np.ndarray  # n x n weights of the winning graph
 
 
+@_blas.wrap(limits=1, user_api="blas")
 def naive_frane(
     X,
     *,

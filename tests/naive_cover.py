@@ -6,8 +6,12 @@ For tables of at most 2,048 features and 128 examples, where nothing is drawn.
 from __future__ import annotations
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 EQUAL = 1e-9
+
+# More threads would only wait for each other on matrices as small as these.
+_blas = ThreadpoolController()
 
 
 def columns_of(X):
@@ -51,6 +55,7 @@ def nearest_share(X, U, S):
     return 1.0 - error / ((U - U.mean(axis=0)) ** 2).sum()
 
 
+@_blas.wrap(limits=1, user_api="blas")
 def cover_order(X, k, cost=None):
     """Return the picks, and what each added to the mean of the three shares."""
     columns = columns_of(X)

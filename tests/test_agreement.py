@@ -79,7 +79,8 @@ def test_agrees_with_naive(table, similarity, progression, variant):
 def test_several_tiles(similarity, variant, dtype):
     if similarity in PAPER_ONLY and variant == "reference":
         pytest.skip(f"{similarity} has no reference definition")
-    X = blocks().astype(dtype)
+    # Three blocks in float64, two in float32, the last one hardly begun.
+    X = blocks(n=530).astype(dtype)
     choice = {"similarity": similarity, "variant": variant, "n_thresholds": 8, "p": 3.0}
     assert_agrees(fit(X, **choice), naive_frane(X.astype(np.float64), **choice))
 

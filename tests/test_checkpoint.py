@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from franet import FRANe
+from franet.engine import levels
 from franet.engine._numpy import TileEngine
 from franet.exceptions import DataError
 from tables import blocks
@@ -33,11 +34,16 @@ def passes(monkeypatch):
     monkeypatch.setattr(TileEngine, "visit_tiles", counted)
     monkeypatch.setattr(TileEngine, "KEPT_PAIRS", 500)
     monkeypatch.setattr(TileEngine, "DEEP_PAIRS", 2000)
+    # So few graphs are enough for a pass over the degrees of those between.
+    monkeypatch.setattr(levels, "SAMPLED", 3)
     return made, made_at_most
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("choice", [{}, {"thresholds": "quantile"}, {"max_edges": 400}])
+@pytest.mark.parametrize(
+    "choice",
+    [{}, {"thresholds": "quantile", "n_thresholds": 6}, {"max_edges": 400}],
+)
 def test_what_is_done_is_not_repeated(tmp_path, passes, choice, dtype):
     made, at_most = passes
     table, choice = X.astype(dtype), {**CHOICE, **choice}

@@ -31,10 +31,11 @@ def test_import_loads_nothing_heavy(module):
     assert not set(HEAVY) & set(loaded)
 
 
-def test_the_estimator_loads_no_data_frame_library():
-    loaded = run("import sys, franet; franet.FRANe(); print(*sys.modules)")
+def test_the_estimator_loads_no_data_frame_library_and_no_torch():
+    code = "import sys, franet, franet._torch; franet.FRANe(); print(*sys.modules)"
+    loaded = run(code)
     assert "sklearn" in loaded
-    assert not {"polars", "h5py", "anndata"} & set(loaded)
+    assert not {"polars", "h5py", "anndata", "torch"} & set(loaded)
 
 
 def seconds(code):

@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from pandas.api.types import is_string_dtype
 from scipy import sparse, stats
 from scipy.stats.contingency import association
 
@@ -75,7 +76,8 @@ def naive_square(x, y):
 
 def naive_similarity(table, power=2):
     columns = [
-        c.to_numpy(object if c.dtype == object else float) for _, c in table.items()
+        c.to_numpy(object if is_string_dtype(c.dtype) else float)
+        for _, c in table.items()
     ]
     m, n = table.shape
     w = np.ones((n, n))
@@ -139,7 +141,7 @@ def test_equals_the_textbook(name):
 def basis(column):
     """Return an orthonormal basis of the centred space of a column."""
     values = column.to_numpy()
-    if column.dtype == object:
+    if is_string_dtype(column.dtype):
         values = (values[:, None] == np.unique(values)).astype(float)
     values = values.reshape(len(values), -1)
     left, length, _ = np.linalg.svd(values - values.mean(axis=0), full_matrices=False)

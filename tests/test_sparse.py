@@ -10,6 +10,7 @@ from scipy import sparse
 
 from franet.engine._numpy import TileEngine
 from franet.similarity import open_source
+from franet.similarity._distances import DistanceSource
 from franet.similarity._sparse import SparseCorrelationSource
 from tables import TABLES
 from test_agreement import NAMED, fit
@@ -151,18 +152,19 @@ def peak_of(function):
 
 
 @pytest.mark.parametrize(
-    ("similarity", "n"), [("correlation", 50_000), ("spearman", 10_000)]
+    ("similarity", "n"), [("correlation", 50_000), ("spearman", 3000)]
 )
 def test_wide_table_is_not_made_dense(similarity, n):
     table = sparse.random_array(
         (2000, n), density=0.01, format="csr", rng=np.random.default_rng(0)
     )
 
-    def open_and_use():
+    def open_and_use(table):
         source, constant = open_source(table, similarity)
         return source.tile(0, 1), source.tile(3, source.n // source.block), constant
 
-    (tile, _, constant), peak = peak_of(open_and_use)
+    open_and_use(table[:, :1100])  # kernels take memory when they are first used
+    (tile, _, constant), peak = peak_of(lambda: open_and_use(table))
     assert not constant.any()
     # Dense, 50,000 columns are 800 MB. Their entries and indices are 12 MB, of which
     # a handful of copies is made: a quarter of the dense size is out of their reach.
@@ -177,11 +179,14 @@ def test_fit_does_not_make_the_table_dense(similarity, monkeypatch):
     # What is stored of the graphs is not the question here.
     monkeypatch.setattr(TileEngine, "KEPT_PAIRS", 10_000)
     monkeypatch.setattr(TileEngine, "DEEP_PAIRS", 10_000)
-    m, n = (2000, 8000) if similarity == "correlation" else (4000, 2000)
+    # Distances are taken between dense blocks: three small ones are a fifth of a table.
+    monkeypatch.setattr(DistanceSource, "block", 64)
+    m, n = (2000, 3000) if similarity == "correlation" else (1000, 1000)
     table = sparse.random_array(
         (m, n), density=0.01, format="csc", rng=np.random.default_rng(0)
     )
     choice = {"similarity": similarity, "n_thresholds": 3, "max_edges": n, "n_jobs": 1}
+    fit(table[:, :300], **choice)  # kernels take memory when they are first used
     ranker, peak = peak_of(lambda: fit(table, **choice))
     assert ranker.winner_ is not None
     # Half of the dense table: it is not made, in float32 neither.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 
 import pytest
@@ -43,11 +42,6 @@ def test_broken_torch_is_not_ready(monkeypatch):
     monkeypatch.setattr(_torch, "find_spec", lambda name: "torch")
     monkeypatch.setattr(_torch, "load", broken)
     assert not cuda_ready()
-
-
-def test_torch_is_not_loaded_by_import():
-    code = "import sys, franet._torch, franet._frane; sys.exit('torch' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 @pytest.mark.parametrize("ready", [False, True])

@@ -90,15 +90,16 @@ def test_tables_with_traps(device, name):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_same_as_on_the_cores(device, dtype, stored):
-    X = blocks(m=25, n=600).astype(dtype)
-    choice = {"n_thresholds": 30}
+    # Three blocks, and more graphs than have their degrees summed at once.
+    X = blocks(m=25, n=530).astype(dtype)
+    choice = {"n_thresholds": 18}
     there = fit(X, backend="torch", device=device, **choice)
     here = fit(X, backend="numpy", **choice)
     assert there.winner_ == here.winner_
     np.testing.assert_allclose(there.scores_, here.scores_, rtol=1e-11)
     np.testing.assert_array_equal(there.ranking_, here.ranking_)
     np.testing.assert_array_equal(there.n_edges_, here.n_edges_)
-    # The smallest gap is 8e-5 and known up to 1e-16; the grid is laid from it.
+    # The smallest gap is 7e-4 and known up to 1e-16; the grid is laid from it.
     np.testing.assert_allclose(there.thresholds_, here.thresholds_, rtol=1e-11)
     a, b = there.network_.adjacency, here.network_.adjacency
     np.testing.assert_array_equal(a.indices, b.indices)
@@ -121,20 +122,20 @@ def test_strongest_edges_of_large_networks(device, dense, monkeypatch):
 
 
 def test_runs_are_the_same_to_the_bit(device, stored):
-    X, choice = blocks(m=25, n=300), {"n_thresholds": 20}
+    X, choice = blocks(m=25, n=270), {"n_thresholds": 18}
     one, two = (fit(X, backend="torch", device=device, **choice) for _ in range(2))
     np.testing.assert_array_equal(one.scores_, two.scores_)
     np.testing.assert_array_equal(one.quality_bound_, two.quality_bound_)
 
 
 def test_memory_decides_on_the_size_of_tiles(device):
-    X = blocks(m=10, n=2100)
+    X = blocks(m=10, n=1100)
     given = {"p": 2.0, "variant": "paper", "device": device}
-    small, _ = open_torch_source(X, "correlation", **given, max_memory=30_000_000)
+    small, _ = open_torch_source(X, "correlation", **given, max_memory=20_000_000)
     large, _ = open_torch_source(X, "correlation", **given, max_memory=10**9)
     assert small.block < large.block
     choice = {"backend": "torch", "device": device, "n_thresholds": 4}
-    first = fit(X, **choice, max_memory="30 MB")
+    first = fit(X, **choice, max_memory="20 MB")
     np.testing.assert_allclose(first.scores_, fit(X, **choice).scores_, rtol=1e-11)
 
 

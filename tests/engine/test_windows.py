@@ -19,7 +19,7 @@ from franet.similarity import open_source
 from franet.similarity._correlation import BLOCK
 from tables import blocks
 
-TABLE = blocks(m=25, n=230)
+TABLE = blocks(m=25, n=150)  # five blocks of the small ones
 
 
 class WindowEngine(TileEngine):
@@ -85,7 +85,7 @@ def test_parts_agree_with_the_whole(small_blocks, monkeypatch, choice, kept, dty
         monkeypatch.setattr(TileEngine, "DEEP_PAIRS", kept[1])
         monkeypatch.setattr(levels, "SAMPLED", 4)
     X = TABLE.astype(dtype)
-    X[:, 7] = 2 * X[:, 200]  # copies, in blocks of different groups
+    X[:, 7] = 2 * X[:, 130]  # copies, in blocks of different groups
     whole, parts = outcomes(X, **choice)
     assert_same(whole, parts)
     assert parts.truncated == ("max_edges" in choice)

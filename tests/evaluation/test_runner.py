@@ -23,20 +23,19 @@ from evaluation.bad_rankers import (
     Sleeping,
     load,
     load_other,
+    stand_in_for_sklearn,
 )
 from franet.evaluation import MEASURES, Results, evaluate, runner
-from franet.evaluation._crew import _Agenda
 from franet.evaluation._machine import machine, versions
-from franet.evaluation._time_left import TimeLeft
-from franet.evaluation._worker import Task
-from franet.evaluation.folds import Fold
 from franet.evaluation.records import Record
-from franet.evaluation.runner import Status, run
+from franet.evaluation.runner import run
 from franet.evaluation.store import RECORDS, RUNS, Store
 from franet.exceptions import DataError, UsageError
 
 HALVES = [(np.arange(10), np.arange(10, 20))]
 linux = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+# Where it does not matter what scikit-learn does.
+quick = pytest.mark.usefixtures("quick_workers")
 
 
 def rows_in(folder):
@@ -46,7 +45,20 @@ def rows_in(folder):
 
 
 @pytest.fixture(scope="module")
-def bad(tmp_path_factory):
+def stand_in(tmp_path_factory):
+    import sklearn.base  # noqa: F401  here it is the real one
+
+    return stand_in_for_sklearn(tmp_path_factory.mktemp("stub"))
+
+
+@pytest.fixture
+def quick_workers(stand_in, monkeypatch):
+    # Workers get the path of their parent.
+    monkeypatch.syspath_prepend(stand_in)
+
+
+@pytest.fixture(scope="module")
+def bad(tmp_path_factory, stand_in):
     """All that can go wrong in one run, and a good ranker at the end."""
     folder = tmp_path_factory.mktemp("bad")
     rankers = {
@@ -62,10 +74,12 @@ def bad(tmp_path_factory):
         "good": ByColumn(),
     }
     heard = []
-    summary = run(
-        ["a"], rankers, folder, folds=HALVES, n_features=[2], measures="rmae",
-        n_jobs=2, timeout=2, load=load, listener=heard.append,
-    )  # fmt: skip
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(stand_in)
+        summary = run(
+            ["a"], rankers, folder, folds=HALVES, n_features=[2], measures="rmae",
+            n_jobs=2, timeout=2, load=load, listener=heard.append,
+        )  # fmt: skip
     return summary, {r.ranker: r for r in Store.read(folder)}, heard
 
 
@@ -101,6 +115,7 @@ def test_the_run_goes_on(bad):
     assert {r.run for r in records.values()} == {summary.run}
 
 
+@quick
 @linux
 def test_memory(tmp_path):
     summary = run(
@@ -113,6 +128,7 @@ def test_memory(tmp_path):
     assert summary.measured == 1
 
 
+@quick
 @linux
 def test_too_little_memory_for_anything(tmp_path):
     with pytest.raises(UsageError, match=r"max_memory=1000000: a worker takes .* more"):
@@ -137,6 +153,7 @@ def test_same_values_as_without_processes(tmp_path):
     assert len(rows_in(tmp_path)) == len(expected)
 
 
+@quick
 def test_more_of_the_same(tmp_path):
     """Other measures, counts, rankers, sets: only what is new is measured."""
     heard = []
@@ -170,6 +187,7 @@ def test_more_of_the_same(tmp_path):
     assert len(rows_in(tmp_path)) == len(set(rows_in(tmp_path))) == 16
 
 
+@quick
 def test_some_folds_now_the_others_later(tmp_path):
     go = functools.partial(
         run, ["a"], {"noisy": Noisy()}, folds=4, n_jobs=1, measures="rmae", load=load
@@ -181,6 +199,7 @@ def test_some_folds_now_the_others_later(tmp_path):
     assert set(rows_in(tmp_path / "here")) == set(rows_in(tmp_path / "whole"))
 
 
+@quick
 def test_measures_that_stop_early(tmp_path, monkeypatch):
     """Where a measure is not defined, nothing is missing."""
     monkeypatch.setitem(MEASURES, "nmi", replace(MEASURES["nmi"], limit=4))
@@ -191,6 +210,7 @@ def test_measures_that_stop_early(tmp_path, monkeypatch):
     assert go(n_features=[2, 4, 6], measures=["nmi"]).skipped == 1
 
 
+@quick
 def test_failures_are_tried_again_on_demand(tmp_path):
     block = tmp_path / "block"
     block.touch()
@@ -222,6 +242,7 @@ def test_threads(tmp_path, monkeypatch, cores, jobs, threads):
     assert (about["n_jobs"], about["threads"]) == (jobs, threads)
 
 
+@quick
 def test_what_a_run_was(tmp_path):
     run(
         ["a"], {"c": ByColumn()}, tmp_path, folds=2, n_features=np.array([2, 3]),
@@ -243,6 +264,7 @@ def test_what_a_run_was(tmp_path):
     assert {record.run for record in Store.read(tmp_path)} == {about["id"]}
 
 
+@quick
 def test_worker_that_dies_between_two_units(tmp_path):
     """Nobody's fault: no unit fails by it."""
     killed = []
@@ -262,6 +284,7 @@ def test_worker_that_dies_between_two_units(tmp_path):
     assert (summary.measured, summary.failed) == (4, [])
 
 
+@quick
 def test_no_worker_is_left(tmp_path):
     run(["a"], {"c": ByColumn()}, tmp_path, folds=2, n_jobs=2, load=load)
     assert multiprocessing.active_children() == []
@@ -277,6 +300,7 @@ def test_no_worker_is_left(tmp_path):
     assert len(Store.read(tmp_path)) == 3, "what was finished is kept"
 
 
+@quick
 def test_missing_data(tmp_path):
     names = ["missing 1", "a", "missing 2"]
     go = functools.partial(run, names, {"c": ByColumn()}, tmp_path, load=load, folds=2)
@@ -292,6 +316,7 @@ def test_missing_data(tmp_path):
         run(["missing"], {"c": ByColumn()}, tmp_path, load=load, skip_missing=True)
 
 
+@quick
 def test_results_are_not_mixed(tmp_path):
     go = functools.partial(run, ["a"], {"c": ByColumn()}, tmp_path, n_jobs=1)
     go(folds=HALVES, load=load)
@@ -351,60 +376,3 @@ def test_ranker_that_workers_cannot_import(tmp_path, monkeypatch):
         UsageError, match=r"A worker cannot take .* 'only_here'.*module"
     ):
         run(["a"], {"x": module.Ranker()}, tmp_path, n_jobs=1, load=load)
-
-
-def test_status():
-    record = Record("x", "paper", 3, "ndfs", status="timeout", reason="Slow.")
-    assert str(Status(4, 20, 1, 7.0, 130.0, record)) == (
-        "4 of 20 (1 failed), 2 min left: x, fold 3, ndfs: timeout. Slow."
-    )
-    assert str(Status(0, 20, 0, 7.0, None)) == "0 of 20"
-
-
-def test_time_left():
-    """Known units as before, others by their ranker and size, then by the mean."""
-    cells = {"small": 10, "large": 1000}
-    units = [
-        (data, ranker) for data in cells for ranker in "abc" for _ in range(2)
-    ]  # fmt: skip
-    clock = TimeLeft(units, cells, size=2)
-    assert clock.seconds() is None
-    clock.done("small", "a", 1.0)
-    # a: 0.1 a cell, which is the mean as well; one of a is left on the small set.
-    assert clock.seconds() == pytest.approx((1 + 2 * 1 * 2 + 3 * 2 * 100) / 2)
-    clock.done("small", "b", 3.0)
-    left = 1 + 3 + 2 * 2 + 2 * (100 + 300 + 200)
-    assert clock.seconds() == pytest.approx(left / 2)
-    clock.done("large", "a", 5.0)  # much less than feared, and measured counts
-    a_cell = (0.1 + 0.005) / 2
-    other = (a_cell + 0.3) / 2
-    left = 1 + 3 + 2 * 10 * other + 5 + 2 * 1000 * (0.3 + other)
-    assert clock.seconds() == pytest.approx(left / 2)
-
-
-def test_agenda():
-    """A worker stays at its fold; a new one takes a fold that nobody is at."""
-    empty = np.arange(0)
-    tasks = [
-        Task(name, Fold(f, empty, empty), ranker, (), (), ())
-        for name in "xy"
-        for f in range(2)
-        for ranker in "ab"
-    ]
-    agenda = _Agenda(tasks)
-
-    def ask(own, busy):
-        task = agenda.next_for(own, busy)
-        return task.dataset, task.fold.number, task.ranker
-
-    assert ask(None, set()) == ("x", 0, "a")
-    assert ask(None, {("x", 0)}) == ("x", 1, "a")
-    assert ask(("x", 0), {("x", 1)}) == ("x", 0, "b")
-    assert ask(("x", 0), {("x", 1)}) == ("y", 0, "a"), "its own is done"
-    assert ask(("y", 0), {("x", 1), ("y", 1)}) == ("y", 0, "b")
-    assert ask(("y", 0), {("x", 1), ("y", 1)}) == ("x", 1, "b"), "helps where it can"
-    agenda.put_back(tasks[0])
-    assert agenda
-    rest = [ask(None, set()) for _ in range(3)]
-    assert sorted(rest) == [("x", 0, "a"), ("y", 1, "a"), ("y", 1, "b")]
-    assert not agenda

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.bad_rankers import Noisy, load
+from evaluation.bad_rankers import Noisy, load, stand_in_for_sklearn
 from franet.evaluation import evaluate
 from franet.evaluation.records import Record
 from franet.evaluation.store import RECORDS, RUNS, Store
@@ -47,15 +47,8 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 @pytest.fixture
 def start(tmp_path):
     """Return a function that starts code in a process group of its own."""
-    # Nearly all of scikit-learn's start is for parts that are not needed here: with
-    # the one function that is, a process starts in a third of the time.
-    stub = tmp_path / "stub" / "sklearn"
-    stub.mkdir(parents=True)
-    (stub / "__init__.py").touch()
-    (stub / "base.py").write_text(
-        "def clone(ranker):\n    return type(ranker)(**ranker.get_params())\n"
-    )
-    path = os.pathsep.join([str(stub.parent), str(TESTS)])
+    stub = stand_in_for_sklearn(tmp_path / "stub")
+    path = os.pathsep.join([stub, str(TESTS)])
     started = []
 
     def start(code, folder):
