@@ -135,7 +135,7 @@ def test_mat_cells_are_no_table(tmp_path):
     cells = np.empty((2, 2), object)
     cells[:] = "u"
     scipy_io.savemat(tmp_path / "x.mat", {"c": cells})
-    with pytest.raises(DataError, match="object values, not numbers"):
+    with pytest.raises(DataError, match="c holds cell values, not numbers"):
         read_table(tmp_path / "x.mat")
 
 

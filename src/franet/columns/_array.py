@@ -60,7 +60,8 @@ class MappedColumns(Columns):
         return self._copy(self._X[start:stop])
 
     def _copy(self, view: Any) -> NDArray[Any]:
-        copy = np.array(view, self.dtype, order="K", subok=False)
+        with np.errstate(all="ignore"):  # what is too large becomes infinite
+            copy = np.array(view, self.dtype, order="K", subok=False)
         # The mapping is shared with the file: no value is lost.
         self._X._mmap.madvise(mmap.MADV_DONTNEED)
         return copy

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, ClassVar
 
 import numpy as np
@@ -60,6 +61,8 @@ class Columns(ABC):
         What the table takes in memory.
     choice : bool
         Whether the ranker at work can do with missing values, for messages.
+    source : str
+        What the table is called where it cannot be read: the name of its file.
     """
 
     has_columns: bool = True
@@ -67,6 +70,7 @@ class Columns(ABC):
     steps: tuple[int, int] = (1, 1)
     is_sparse: ClassVar[bool] = False
     choice: bool = False
+    source: str = "The table"
 
     def __init__(self, shape: Any, dtype: Any, names: Any = None) -> None:
         if len(shape) != 2:
@@ -91,6 +95,25 @@ class Columns(ABC):
     def load(self) -> Any:
         """Return the whole table, as an array or a sparse matrix in memory."""
         return self.read(0, self.shape[1])
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Turn what a library says of a damaged file into one line."""
+        try:
+            yield
+        except DataError:
+            raise
+        except MemoryError as err:
+            raise DataError(
+                f"{self.source}: a piece of it does not fit into memory; store it in "
+                "smaller chunks"
+            ) from err
+        except Exception as err:
+            reason = " ".join(str(err).split())[:200] or type(err).__name__
+            raise DataError(
+                f"{self.source}: cannot be read ({reason}); it is cut off or damaged, "
+                "write it again"
+            ) from err
 
     def pieces(self, nbytes: int) -> Iterator[tuple[int, NDArray[Any]]]:
         """Yield the columns from left to right, each piece with its first column.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -43,14 +45,17 @@ class ChunkedColumns(Columns):
 
     def read(self, start: int, stop: int) -> NDArray[Any]:
         """Return some columns."""
-        return self._numbers(self._X[:, start:stop])
+        with self.reading():
+            return self._numbers(self._X[:, start:stop])
 
     def read_rows(self, start: int, stop: int) -> NDArray[Any]:
         """Return some rows."""
-        return self._numbers(self._X[start:stop])
+        with self.reading():
+            return self._numbers(self._X[start:stop])
 
     def _numbers(self, part: Any) -> NDArray[Any]:
-        return np.asarray(part).astype(self.dtype, copy=False)
+        with np.errstate(all="ignore"):  # what is too large becomes infinite
+            return np.asarray(part).astype(self.dtype, copy=False)
 
 
 class DaskColumns(ChunkedColumns):
@@ -58,6 +63,11 @@ class DaskColumns(ChunkedColumns):
 
     def __init__(self, X: Any, names: Any = None) -> None:
         super().__init__(X, [max(sizes, default=1) for sizes in X.chunks], names)
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Let errors through: they are those of the user's own graph."""
+        yield
 
     def _numbers(self, part: Any) -> NDArray[Any]:
         return super()._numbers(part.compute())

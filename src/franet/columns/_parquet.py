@@ -53,10 +53,11 @@ class ParquetColumns(Columns):
     def read(self, start: int, stop: int) -> NDArray[Any]:
         """Return some columns."""
         names = self._fields[start:stop]
-        table = self._file.read(columns=names)
-        part = np.empty((self.shape[0], stop - start), self.dtype, order="F")
-        for k, name in enumerate(names):
-            part[:, k] = table.column(name).to_numpy()
+        with self.reading():
+            table = self._file.read(columns=names)
+            part = np.empty((self.shape[0], stop - start), self.dtype, order="F")
+            for k, name in enumerate(names):
+                part[:, k] = table.column(name).to_numpy()
         return part
 
     def read_rows(self, start: int, stop: int) -> NDArray[Any]:

@@ -37,15 +37,25 @@ class SparseColumns(Columns):
 
     def read(self, start: int, stop: int) -> NDArray[Any]:
         """Return some columns."""
-        return self._X[:, start:stop].toarray().astype(self.dtype, copy=False)
+        return self._filled((slice(None), slice(start, stop)))
 
     def read_rows(self, start: int, stop: int) -> NDArray[Any]:
         """Return some rows."""
-        return self._X[start:stop].toarray().astype(self.dtype, copy=False)
+        return self._filled(slice(start, stop))
 
     def load(self) -> Any:
         """Return the whole matrix, sparse."""
-        return self._X.to_memory().astype(self._stored, copy=False)
+        with self.reading():
+            X = self._X.to_memory()
+            X.check_format(full_check=True)
+            return X.astype(self._stored, copy=False)
+
+    def _filled(self, at: Any) -> NDArray[Any]:
+        with self.reading():
+            part = self._X[at]
+            # SciPy trusts the indices from here on.
+            part.check_format(full_check=True)
+            return part.toarray().astype(self.dtype, copy=False)
 
 
 class FilledColumns(Columns):

@@ -135,9 +135,11 @@ def _download(entry: Entry) -> Path:
         retry_if_failed=_RETRIES,
     )
     try:
-        # pooch takes a file without a known SHA-256 for good, whatever is in it.
-        for damaged in entry.filenames:
-            (folder / damaged).unlink(missing_ok=True)
+        # pooch takes a file without a known SHA-256 for good, whatever is in it. One
+        # that is good was put there meanwhile, by another process.
+        for path in (folder / name for name in entry.filenames):
+            if path.exists() and difference(path, entry):
+                path.unlink(missing_ok=True)
         with _silence(pooch.get_logger()):
             downloader = _Downloader(entry, pooch.HTTPDownloader)
             downloads.fetch(filename, downloader=downloader)

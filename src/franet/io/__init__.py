@@ -6,14 +6,14 @@ Libraries are loaded only when a file needs them: importing this module is cheap
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from franet.exceptions import UsageError
 from franet.io._registry import FORMATS, find_format
-from franet.io._source import check_readable
+from franet.io._source import check_path, check_readable, check_truth, check_type
 from franet.io._table import Options, Table, finish
 from franet.io._write import atomic_write, check_target, write_table
 
@@ -98,6 +98,11 @@ def read_table(
     >>> table.X.shape, table.names[:2]  # doctest: +SKIP
     ((62, 2000), ['Hsa.3004', 'Hsa.13491'])
     """
+    check_path(path)
+    for option, value in {"format": format, "variable": variable}.items():
+        check_type(option, value, "a str", str)
+    check_type("lazy", lazy, "a number of bytes", int)
+    check_truth(transpose=transpose, drop_non_numeric=drop_non_numeric, text=text)
     path = Path(path)
     # A folder has an ending, too, if it is one that can be read.
     check_readable(path, folder=(format or path.suffix).lower().lstrip(".") == "zarr")
@@ -114,13 +119,16 @@ def read_table(
     raw = module.read(path, options)
     X, found = finish(path, raw, options, names)
     if dtype is not None:
-        X = X.astype(dtype, copy=False)
+        X = X.astype(_number_type(dtype), copy=False)
     return Table(X, found, list(raw.dropped), path, raw.labels)
 
 
 def _check_options(options: Options) -> None:
     for option in ("header", "index"):
-        if getattr(options, option) not in (True, False, "auto"):
+        value = getattr(options, option)
+        if not isinstance(value, bool) and not (
+            isinstance(value, str) and value == "auto"
+        ):
             raise UsageError(f"{option} is True, False or 'auto'")
     given = {
         "header": options.header != "auto",
@@ -167,4 +175,19 @@ def _given_names(given: Any) -> list[str] | None:
         from franet.io._names import read_names
 
         return read_names(Path(given))
+    if not isinstance(given, Iterable):
+        raise UsageError("feature_names is a file, or a list of names")
     return [str(name) for name in given]
+
+
+def _number_type(dtype: Any) -> Any:
+    """Return a dtype, or say that it is none of numbers."""
+    import numpy as np
+
+    try:
+        found = np.dtype(dtype)
+    except TypeError as err:
+        raise UsageError("dtype is a type of numbers, such as 'float32'") from err
+    if found.kind not in "iuf":
+        raise UsageError(f"dtype is a type of numbers, such as 'float32', not {found}")
+    return found

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from franet.io._choose import choose
-from franet.io._source import expect, opened, reading, require
+from franet.io._source import check_expansion, expect, opened, reading, require
 from franet.io._table import Options, Raw
 
-__all__ = ["read"]
+__all__ = ["check_datasets", "read"]
 
 
 def read(path: Path, options: Options) -> Raw:
@@ -22,7 +22,25 @@ def read(path: Path, options: Options) -> Raw:
         nbytes = array.dtype.itemsize * array.size
         if len(shapes[name]) == 2 and options.only_opens(nbytes):
             return Raw(opened(path, array))
+        check_expansion(path, nbytes)
         return Raw(array[...])
+
+
+def check_datasets(path: Path, without: str = "") -> None:
+    """Raise a DataError where a HDF5 file claims to hold far more than it can.
+
+    The dataset or group `without` is not to be read, and may hold what it likes.
+    """
+    h5py = require("h5py", "Reading HDF5 files", "hdf5")
+    found: list[int] = []
+
+    def note(name: str, item: Any) -> None:
+        if isinstance(item, h5py.Dataset) and name.partition("/")[0] != without:
+            found.append(item.size * item.dtype.itemsize if item.size else 0)
+
+    with h5py.File(path, "r") as file:
+        file.visititems(note)
+    check_expansion(path, sum(found))
 
 
 def _zarr(path: Path) -> dict[str, Any]:

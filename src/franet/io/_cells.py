@@ -6,7 +6,15 @@ import math
 import re
 from collections.abc import Iterable
 
-__all__ = ["MISSING", "is_blank", "is_number", "is_text", "to_number"]
+__all__ = [
+    "MISSING",
+    "guard",
+    "is_blank",
+    "is_number",
+    "is_text",
+    "to_number",
+    "unguard",
+]
 
 # What pandas takes for a missing value, so that both paths agree.
 MISSING = frozenset(
@@ -17,6 +25,9 @@ MISSING = frozenset(
     }
 )  # fmt: skip
 _TRUTH = frozenset({"True", "TRUE", "true", "False", "FALSE", "false"})
+# What a spreadsheet takes for a formula, and what `guard` writes for it.
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n]")
+_GUARDED = re.compile(r"'+[=+\-@\t\r\n]")
 _COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?$")
 
 
@@ -58,6 +69,33 @@ def to_number(cell: str, decimal: str = ".") -> float | None:
     if bare in _TRUTH:
         return float(bare.lower() == "true")
     return float(bare.replace(decimal, ".")) if is_number(bare, decimal) else None
+
+
+def guard(cell: str) -> str:
+    """Return text that no spreadsheet takes for a formula, with a quote before it.
+
+    Numbers are left as they are. Text that looks as if it were guarded gets one more
+    quote, so that `unguard` gives every text back.
+
+    Examples
+    --------
+    >>> guard("=1+1"), guard("-1.5"), guard("'=1+1"), guard("a=1")
+    ("'=1+1", '-1.5', "''=1+1", 'a=1')
+    """
+    if not _FORMULA.match(cell) or (is_number(cell) and cell.isprintable()):
+        return cell
+    return f"'{cell}"
+
+
+def unguard(cell: str) -> str:
+    """Return the text that `guard` was given.
+
+    Examples
+    --------
+    >>> unguard("'=1+1"), unguard("''=1+1"), unguard("'a'")
+    ('=1+1', "'=1+1", "'a'")
+    """
+    return cell[1:] if _GUARDED.match(cell) else cell
 
 
 def is_blank(cells: Iterable[str]) -> bool:

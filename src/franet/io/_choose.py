@@ -9,6 +9,8 @@ from franet.exceptions import DataError, UsageError
 
 __all__ = ["choose"]
 
+_LONG = 60  # characters of a name that are shown
+
 
 def choose(
     path: Path, shapes: Mapping[str, tuple[int, ...]], variable: str | None
@@ -21,7 +23,7 @@ def choose(
     if not shapes:
         raise DataError(f"{path}: holds no arrays")
     listed = ", ".join(
-        f"{name} ({'×'.join(map(str, shape)) or 'a number'})"
+        f"{_shown(name)} ({'×'.join(map(str, shape)) or 'a number'})"
         for name, shape in list(shapes.items())[:20]
     )
     if variable is not None:
@@ -37,6 +39,11 @@ def choose(
         f"{path}: holds several variables: {listed}; choose one by --variable "
         "(variable=)"
     )
+
+
+def _shown(name: str) -> str:
+    """Return a name as it is where it is a plain one."""
+    return name if name.isprintable() and len(name) <= _LONG else repr(name[:_LONG])
 
 
 def _is_table(shape: tuple[int, ...]) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from franet.exceptions import DataError
+from franet.io._pages import check_pages
 from franet.io._source import expect, reading, require, start_of
 from franet.io._table import Options, Raw, non_numeric
 
@@ -24,8 +25,16 @@ def read(path: Path, options: Options) -> Raw:
         if found is not None:
             return found
     pl = require("polars", f"Reading {options.format} files", "polars")
+    with reading(path, options.format):
+        return _read(pl, path, options)
+
+
+def _read(pl: Any, path: Path, options: Options) -> Raw:
+    """Read all of a file."""
     frame = _load(pl, path, options.format)
     names = frame.columns
+    if not names:
+        raise DataError(f"{path}: the table has no columns")
     labels = _labels(pl, path, frame, options)
     rows = None
     if labels:
@@ -40,9 +49,7 @@ def read(path: Path, options: Options) -> Raw:
         raise non_numeric(path, bad, text=True)
     if not good:
         raise DataError(f"{path}: no numeric column is left")
-    with reading(path, options.format):
-        X = _matrix(pl, frame.select(good))
-    return Raw(X, good, rows, bad, guessed)
+    return Raw(_matrix(pl, frame.select(good)), good, rows, bad, guessed)
 
 
 def _open(path: Path, options: Options) -> Raw | None:
@@ -71,28 +78,22 @@ def _open(path: Path, options: Options) -> Raw | None:
         if not names or not all(any(is_a(k) for is_a in numbers) for k in kinds):
             return None
         X = ParquetColumns(file, names)
-    X.names = None
+    X.names, X.source = None, str(path)
     return Raw(X, names)
 
 
 def _load(pl: Any, path: Path, kind: str) -> Any:
     if kind == "parquet":
         expect(path, "a parquet file", b"PAR1")
+        check_pages(path)
         load = pl.read_parquet
     elif start_of(path, 6) == b"ARROW1":
         load = pl.read_ipc
     else:
         expect(path, "a feather (version 2) or arrow file", b"\xff\xff\xff\xff")
         load = pl.read_ipc_stream
-    with reading(path, kind):
-        try:
-            with path.open("rb") as file:
-                return load(file)
-        except BaseException as err:
-            # A panic of polars on a damaged file is no Exception.
-            if type(err).__name__ != "PanicException":
-                raise
-            raise DataError(f"{path}: the {kind} file is damaged") from err
+    with path.open("rb") as file:
+        return load(file)
 
 
 def _is_number(pl: Any, kind: Any) -> bool:

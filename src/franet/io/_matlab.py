@@ -1,17 +1,22 @@
-"""MATLAB files: version 5 and older by scipy, version 7.3 (HDF5) by h5py."""
+"""MATLAB files: version 4 by scipy, 5, and 7.3 (HDF5) by h5py."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from franet.exceptions import DataError
 from franet.io._choose import choose
+from franet.io._mat5 import read_variable, variables
 from franet.io._source import reading, require, start_of
 from franet.io._table import Options, Raw
 
 __all__ = ["read"]
 
 _HDF5 = b"\x89HDF\r\n\x1a\n"
+_HEADER = 128
+_TEXTS = frozenset({"char", "cell", "struct", "object", "function", "opaque"})
 _USER_BLOCK = 512  # MATLAB writes its own header before that of HDF5
 
 
@@ -22,21 +27,43 @@ def read(path: Path, options: Options) -> Raw:
         h5py = require("h5py", "Reading mat files of version 7.3", "hdf5")
         with reading(path, "mat"), h5py.File(path, "r") as file:
             return Raw(_from_hdf5(path, file, options.variable))
-    return Raw(_from_scipy(path, options.variable))
+    if 0 in start[:4]:  # texts at the start of a file of version 5 hold no zero there
+        return Raw(_from_version_4(path, options.variable))
+    if start[_HEADER - 2 : _HEADER] not in (b"IM", b"MI"):
+        raise DataError(
+            f"{path}: is not a mat file; give its true kind by --format (format=)"
+        )
+    return Raw(_from_version_5(path, options.variable))
 
 
-def _from_scipy(path: Path, variable: str | None) -> Any:
+def _from_version_5(path: Path, variable: str | None) -> Any:
+    with reading(path, "mat"):
+        order, found = variables(path)
+        name = _choose(path, [(v.name, v.shape, v.kind) for v in found], variable)
+        chosen = next(v for v in found if v.name == name)
+        if chosen.kind not in ("numbers", "sparse"):
+            raise DataError(
+                f"{path}: {name} holds {chosen.kind} values, not numbers; save an "
+                "array of numbers"
+            )
+        return read_variable(path, order, chosen)
+
+
+def _from_version_4(path: Path, variable: str | None) -> Any:
     from scipy.io import loadmat, whosmat
 
     with reading(path, "mat"), path.open("rb") as file:
-        kinds = whosmat(file)
-        texts = {"char", "cell", "struct", "object", "function", "opaque"}
-        shapes = {name: shape for name, shape, kind in kinds if kind not in texts}
-        if variable is not None or not shapes:
-            shapes = {name: shape for name, shape, _ in kinds}
-        name = choose(path, shapes, variable)
+        name = _choose(path, whosmat(file), variable)
         file.seek(0)
         return loadmat(file, variable_names=[name])[name]
+
+
+def _choose(path: Path, kinds: Sequence[Any], variable: str | None) -> str:
+    """Return which variable to read, of (name, shape, kind) each."""
+    shapes = {name: shape for name, shape, kind in kinds if kind not in _TEXTS}
+    if variable is not None or not shapes:
+        shapes = {name: shape for name, shape, _ in kinds}
+    return choose(path, shapes, variable)
 
 
 def _from_hdf5(path: Path, file: Any, variable: str | None) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from franet.io._source import open_binary, reading
 from franet.io._table import Options, Raw
@@ -11,23 +11,98 @@ from franet.io._table import Options, Raw
 __all__ = ["read"]
 
 
+_PIECE = 1 << 20
+# Which bytes may follow which: digits, points, signs, exponents, letters of nan and
+# infinity, blanks.
+_GROUPS = {
+    "0": b"0123456789", ".": b".", "-": b"+-", "e": b"eEdD", "n": b"nNaAiIfFtTyY",
+    " ": b" \t", "\n": b"\n", "\r": b"\r",
+}  # fmt: skip
+_AFTER = {
+    "0": "0.e \n\r", ".": "0e \n\r", "-": "0.n", "e": "0-", "n": "n \n\r",
+    " ": "0.-n \n\r", "\n": "0.-n \n\r", "\r": "\n",
+}  # fmt: skip
+_PER_LINE = {"pattern": 2, "complex": 4}
+
+
 class _Stream:
-    """Only the reading side of a file.
+    """Only the reading side of a file, whose last line has an end.
 
     scipy goes back in a file that can seek when it meets an error, and the whole
-    process ends if that fails.
+    process ends if that fails. It also reads on behind a last line without an end.
     """
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
+        self._last = b""
 
     def read(self, size: int = -1) -> bytes:
-        return self._file.read(size)
+        data = self._file.read(size)
+        if not data and self._last not in (b"", b"\n"):
+            data = b"\n"
+        self._last = data[-1:]
+        return data
 
 
 def read(path: Path, options: Options) -> Raw:
     """Read a sparse or dense matrix."""
     from scipy.io import mmread
 
-    with reading(path, "MatrixMarket"), open_binary(path) as file:
-        return Raw(mmread(_Stream(file), spmatrix=False))
+    with reading(path, "MatrixMarket"):
+        with open_binary(path) as file:
+            _check_body(file)
+        with open_binary(path) as file:
+            return Raw(mmread(_Stream(file), spmatrix=False))
+
+
+def _check_body(file: IO[bytes]) -> None:
+    """Raise a ValueError where the lines do not hold the numbers that were announced.
+
+    SciPy ends the process at a byte of zeros and at an exponent without digits, and
+    passes over what follows a number, or the last number of a line.
+    """
+    import numpy as np
+
+    # For each pair of bytes: 0 is wrong, 2 the start of a number.
+    pairs = np.zeros((256, 256), np.uint8)
+    for first, seconds in _AFTER.items():
+        for second in seconds:
+            starts = first in " \n" and second in "0.-n"
+            at = np.ix_(list(_GROUPS[first]), list(_GROUPS[second]))
+            pairs[at] = 2 if starts else 1
+    expected, found, last = _announced(file), 0, b"\n"
+    while piece := file.read(_PIECE):
+        found += _count_numbers(pairs, last + piece)
+        last = piece[-1:]
+    _count_numbers(pairs, last.replace(b"\r", b"") + b"\n")
+    if expected is not None and found != expected:
+        raise ValueError(f"{found} numbers where {expected} are announced")
+
+
+def _count_numbers(pairs: Any, piece: bytes) -> int:
+    """Return how many numbers start after the first byte of a piece."""
+    import numpy as np
+
+    data = np.frombuffer(piece, np.uint8)
+    kinds = pairs[data[:-1], data[1:]]
+    if not kinds.all():
+        at = int(kinds.argmin())
+        raise ValueError(f"{piece[at : at + 2]!r} is part of no number")
+    return int(np.count_nonzero(kinds == 2))
+
+
+def _announced(file: IO[bytes]) -> int | None:
+    """Return how many numbers come after the line with the sizes; None: it varies."""
+    words = file.readline(1000).lower().split()
+    line = b"%"
+    while line.startswith(b"%") or line.isspace():
+        line = file.readline(_PIECE)
+    if b"\0" in line or len(words) < 5:
+        raise ValueError("the first lines are not those of a matrix")
+    _, _, form, field, symmetry, *_ = (word.decode() for word in words)
+    sizes = [int(size) for size in line.split()]
+    if form == "coordinate" and len(sizes) == 3:
+        return sizes[2] * _PER_LINE.get(field, 3)
+    if form == "array" and len(sizes) == 2 and symmetry == "general":
+        return sizes[0] * sizes[1] * (2 if field == "complex" else 1)
+    return None

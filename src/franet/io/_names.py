@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from franet.exceptions import DataError
+from franet.io._cells import unguard
 from franet.io._source import check_readable, open_text, reading
 
 __all__ = ["read_names"]
@@ -14,7 +15,8 @@ def read_names(path: Path) -> list[str]:
     """Read one name a line; of a line with tabs the first field counts."""
     check_readable(path)
     with reading(path, "a list of names"), open_text(path) as lines:
-        names = [line.rstrip("\n").partition("\t")[0].strip() for line in lines]
+        fields = (line.rstrip("\n").partition("\t")[0].strip() for line in lines)
+        names = [unguard(field) for field in fields]
     while names and not names[-1]:
         names.pop()
     if not names:

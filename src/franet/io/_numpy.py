@@ -7,7 +7,7 @@ from typing import Any
 
 from franet.exceptions import DataError
 from franet.io._choose import choose
-from franet.io._source import expect, opened, reading
+from franet.io._source import check_expansion, expect, opened, reading
 from franet.io._table import Options, Raw, from_structured
 
 __all__ = ["read"]
@@ -59,6 +59,7 @@ def _from_archive(path: Path, variable: str | None) -> Any:
     # Files are opened here, because NumPy leaves a damaged archive open.
     with reading(path, "npz"), path.open("rb") as file:
         archive = np.load(file, allow_pickle=False)
+        check_expansion(path, sum(each.file_size for each in archive.zip.infolist()))
         if "format" in archive.files and "shape" in archive.files:
             file.seek(0)
             return sparse.load_npz(file)

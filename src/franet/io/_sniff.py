@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from franet.exceptions import DataError
-from franet.io._cells import is_blank, is_number, is_text
+from franet.io._cells import is_blank, is_number, is_text, unguard
 from franet.io._source import open_text, reading
 from franet.io._table import Options
 
@@ -23,6 +24,7 @@ _DELIMITERS: dict[str, tuple[str | None, ...]] = {
     "tsv": ("\t", ",", ";", "|", None),
     "txt": ("\t", ",", ";", "|", None),
 }
+_BLANKS = re.compile(r"[ \t]+")
 Rows = list[tuple[int, list[str]]]
 
 
@@ -68,10 +70,9 @@ def split(
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield (number of the last line, cells) for each row that is not empty."""
     if delimiter is None:
-        for number, line in enumerate(lines, start=1):
-            if cells := line.split():
-                yield number, [cell.strip('"') for cell in cells]
-        return
+        # Blanks and tabs alone, as pandas has it: not all that Unicode calls space.
+        lines = (" ".join(_BLANKS.split(line.strip(" \t\r\n"))) for line in lines)
+        delimiter = " "
     reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
     for row in reader:
         if len(row) > 1 or not is_blank(row):
@@ -106,7 +107,7 @@ def sniff(path: Path, options: Options) -> Layout:
     data = body if header else [first, *body]
     names = None
     if header:
-        names = [cell.strip() for cell in first]
+        names = [unguard(cell.strip()) for cell in first]
         names = names[1:] if index and not short else names
     plain = decimal == "." and not trailing and _all_numbers(data, index)
     return Layout(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +14,11 @@ from typing import IO, Any, cast
 from franet.exceptions import DataError, MissingExtraError, UsageError
 
 __all__ = [
+    "check_expansion",
+    "check_path",
     "check_readable",
+    "check_truth",
+    "check_type",
     "expect",
     "open_binary",
     "open_text",
@@ -23,6 +28,42 @@ __all__ = [
 ]
 
 _GZIP = b"\x1f\x8b"
+# Real tables are packed by less; a file that would grow by more is made to do harm,
+# or damaged.
+_MOST_TIMES = 500
+_HARMLESS = 1 << 26  # bytes
+_PER_CHARACTER = 4  # bytes of a table: a digit and a comma are a number
+
+
+def check_type(name: str, value: Any, words: str, *kinds: type) -> None:
+    """Raise a UsageError where an argument is of none of the types, nor None.
+
+    Examples
+    --------
+    >>> check_type("format", 3, "a str", str)
+    Traceback (most recent call last):
+    franet.exceptions.UsageError: format is a str, not a value of type int
+    """
+    if value is not None and not isinstance(value, kinds):
+        raise UsageError(
+            f"{name} is {words}, not a value of type {type(value).__name__}"
+        )
+
+
+def check_truth(**values: Any) -> None:
+    """Raise a UsageError where an argument is neither true nor false, as arrays are."""
+    for name, value in values.items():
+        try:
+            bool(value)
+        except Exception as err:
+            raise UsageError(f"{name} is True or False") from err
+
+
+def check_path(path: Any, name: str = "path") -> None:
+    """Raise a UsageError where an argument is no path."""
+    check_type(name, path, "a str or a path", str, os.PathLike)
+    if path is None or path == "":
+        raise UsageError(f"{name} is a str or a path, and not empty; name a file")
 
 
 def check_readable(path: Path, folder: bool = False) -> None:
@@ -50,6 +91,51 @@ def check_readable(path: Path, folder: bool = False) -> None:
         raise DataError(f"{path}: the file is empty; write the table again")
 
 
+def check_expansion(path: Path, nbytes: int) -> None:
+    """Raise a DataError where a small file claims to hold a huge table.
+
+    Parameters
+    ----------
+    path : Path
+        The file or folder.
+    nbytes : int
+        What the table takes in memory, as the file says.
+    """
+    if nbytes <= _HARMLESS:
+        return
+    files = path.rglob("*") if path.is_dir() else [path]
+    size = sum(file.stat().st_size for file in files if file.is_file())
+    if nbytes > _MOST_TIMES * size:
+        raise DataError(
+            f"{path}: would take {nbytes / 1e9:.1f} GB of memory, {_MOST_TIMES} times "
+            "the file and more; it is damaged or made to do harm. If it is neither, "
+            "unpack it first, or save it without compression"
+        )
+
+
+class _Unpacked(io.RawIOBase):
+    """What is in a gzipped file, as long as it is not far more than the file."""
+
+    def __init__(self, path: Path) -> None:
+        import gzip
+
+        self._path, self._read = path, 0
+        self._file = gzip.open(path, "rb")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        count = cast("io.BufferedIOBase", self._file).readinto(buffer)
+        self._read += count
+        check_expansion(self._path, _PER_CHARACTER * self._read)
+        return count
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
 def opened(path: Path, X: Any) -> Any:
     """Return a table that is opened, not read; what is wrong with it names the file."""
     from franet.columns import open_columns
@@ -58,10 +144,13 @@ def opened(path: Path, X: Any) -> Any:
         columns = open_columns(X)
     except DataError as err:
         raise DataError(f"{path}: {err}") from err
+    if columns is not None and 0 in columns.shape:
+        what = "rows" if columns.shape[0] == 0 else "columns"
+        raise DataError(f"{path}: the table has no {what}")
     if columns is None:
         raise DataError(f"{path}: cannot be read piece by piece; read all of it")
     # The command line has the names; messages get them there.
-    columns.names = None
+    columns.names, columns.source = None, str(path)
     return columns
 
 
@@ -82,9 +171,7 @@ def expect(path: Path, kind: str, *magic: bytes) -> None:
 def open_binary(path: Path) -> IO[bytes]:
     """Open a plain or gzipped file for reading bytes."""
     if start_of(path, 2) == _GZIP:
-        import gzip
-
-        return cast("IO[bytes]", gzip.open(path, "rb"))
+        return io.BufferedReader(_Unpacked(path), 1 << 17)
     if path.suffix.lower() == ".gz":
         raise DataError(
             f"{path}: ends in .gz but is not gzipped; rename it or compress it again"
@@ -121,6 +208,11 @@ def reading(path: Path, kind: str) -> Iterator[None]:
             f"{path}: cannot be read as {kind} ({reason}); the file is cut off, "
             "damaged or of another kind (see --format)"
         ) from err
+    except BaseException as err:
+        # A panic of polars on a damaged file is no Exception.
+        if type(err).__name__ != "PanicException":
+            raise
+        raise DataError(f"{path}: the {kind} file is damaged; write it again") from err
 
 
 def require(module: str, what: str, extra: str) -> Any:

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from franet.exceptions import DataError
+from franet.io._registry import FORMATS
+from franet.io._source import check_expansion
 
 __all__ = ["Options", "Raw", "Table", "few", "finish", "from_structured", "non_numeric"]
 
@@ -124,8 +126,13 @@ def finish(path: Path, raw: Raw, options: Options, names: Sequence[str] | None) 
         found = names
     if found is None:
         return X, None
+    if len(found) != X.shape[1]:
+        raise DataError(
+            f"{path}: has {len(found)} names for {X.shape[1]} features; it is damaged, "
+            "write it again"
+        )
     filled = [name if name else f"x{j}" for j, name in enumerate(found)]
-    _check_unique(path, filled)
+    _check_unique(path, filled, options.format)
     return X, filled
 
 
@@ -163,18 +170,32 @@ def _checked(path: Path, X: Any) -> Any:
     if 0 in X.shape:
         what = "rows" if X.shape[0] == 0 else "columns"
         raise DataError(f"{path}: the table has no {what}")
+    if sparse.issparse(X):
+        X = _sound(path, X)
     if X.dtype.kind == "b":
         X = X.astype(np.uint8)
     elif X.dtype.kind == "f" and X.dtype.itemsize not in (4, 8):
-        X = X.astype(np.float32 if X.dtype.itemsize == 2 else np.float64)
+        with np.errstate(all="ignore"):  # what is too large becomes infinite
+            X = X.astype(np.float32 if X.dtype.itemsize == 2 else np.float64)
     elif not X.dtype.isnative:
         X = X.astype(X.dtype.newbyteorder("="))
-    if not sparse.issparse(X):
-        return np.asarray(X)
-    X = sparse.csc_array(X) if X.format == "csc" else sparse.csr_array(X)
+    return X if sparse.issparse(X) else np.asarray(X)
+
+
+def _sound(path: Path, X: Any) -> Any:
+    """Return a sparse matrix as CSR or CSC, or say that it is damaged.
+
+    It is looked at first: SciPy's conversions trust every index.
+    """
+    from scipy import sparse
+
+    check_expansion(path, 8 * X.shape[X.format == "csc"])
     try:
+        if hasattr(X, "check_format"):
+            X.check_format(full_check=True)
+        X = sparse.csc_array(X) if X.format == "csc" else sparse.csr_array(X)
         X.check_format(full_check=True)
-    except ValueError as err:
+    except Exception as err:
         raise DataError(f"{path}: the sparse matrix is damaged ({err})") from err
     return X
 
@@ -193,12 +214,17 @@ def _check_count(path: Path, names: Sequence[str], shape: tuple[int, int]) -> No
     )
 
 
-def _check_unique(path: Path, names: Sequence[str]) -> None:
+def _check_unique(path: Path, names: Sequence[str], kind: str) -> None:
     if len(set(names)) == len(names):
         return
     twice = [name for name, count in Counter(names).items() if count > 1]
+    rename = "rename them"
+    if kind == "h5ad":
+        rename = "call adata.var_names_make_unique() and write it again"
+    hint = ""
+    if "header" in FORMATS[kind].takes:
+        hint = ", or, where the first line is data, use --no-header (header=False)"
     raise DataError(
-        f"{path}: feature names occur more than once: {few(twice)}; rename them, give "
-        "others by --feature-names (feature_names=), or, where the first line is "
-        "data, use --no-header (header=False)"
+        f"{path}: feature names occur more than once: {few(twice)}; {rename}, give "
+        f"others by --feature-names (feature_names=){hint}"
     )

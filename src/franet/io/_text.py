@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from franet.exceptions import DataError
-from franet.io._cells import to_number
+from franet.io._cells import to_number, unguard
 from franet.io._sniff import Layout, sniff, split
 from franet.io._source import open_text, reading, require
 from franet.io._table import Options, Raw, non_numeric
@@ -41,13 +41,14 @@ def _by_numpy(path: Path, layout: Layout) -> Raw | None:
     labels: list[str] = []
 
     def label(cell: str) -> float:
-        labels.append(cell)
+        labels.append(unguard(cell.strip()))
         return 0.0
 
     with open_text(path) as file:
         try:
+            lines = _skip(file, layout)
             X = np.loadtxt(
-                _skip(file, layout),
+                lines if layout.delimiter else _plain_blanks(lines),
                 delimiter=layout.delimiter,
                 comments=None,
                 quotechar='"',
@@ -63,6 +64,17 @@ def _by_numpy(path: Path, layout: Layout) -> Raw | None:
     if not layout.index:
         return Raw(X, columns=layout.names)
     return Raw(X[:, 1:], layout.names, labels, labels=layout.guessed)
+
+
+def _plain_blanks(lines: Iterable[str]) -> Iterator[str]:
+    """Yield the lines of a file without a delimiter.
+
+    NumPy cuts a line at all that Unicode calls space, other readers at blanks and tabs.
+    """
+    for line in lines:
+        if not line.isascii():
+            raise ValueError("other characters than ASCII")
+        yield line
 
 
 def _check_header(
@@ -89,7 +101,7 @@ def _check_lines(path: Path, layout: Layout) -> tuple[list[str], int]:
                 )
             n_rows += 1
             if layout.index:
-                labels.append(row[0].strip())
+                labels.append(unguard(row[0].strip()))
     return labels, n_rows
 
 

@@ -9,13 +9,15 @@ import math
 import os
 import secrets
 import stat
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from io import BytesIO
 from pathlib import Path
 from typing import IO, Any, Literal
 
 from franet.exceptions import DataError, UsageError
-from franet.io._source import require
+from franet.io._cells import guard
+from franet.io._source import check_path, check_truth, check_type, require
 
 __all__ = ["atomic_write", "check_target", "write_table"]
 
@@ -41,6 +43,8 @@ def check_target(path: str | os.PathLike[str], *, force: bool = False) -> Path:
         Where the file exists and `force` is False, where it is a directory, or where
         its folder is missing or cannot be written to.
     """
+    check_path(path)
+    check_truth(force=force)
     try:
         target = Path(os.path.realpath(path))
         if target.is_dir():
@@ -160,9 +164,17 @@ def write_table(
     -----
     Floats are written so that reading gives the same number back. A json file holds
     one object, ``{"features": [...]}`` with an object per row; NaN is null there.
+
+    In csv and tsv files a quote (') is put before text that begins with =, +, -, @, a
+    tab or a line end, because spreadsheets would run it as a formula. Text that is a
+    number is left as it is. `read_table` takes the quote away from names.
     """
+    check_path(path)
+    check_type("format", format, "a str", str)
+    if not isinstance(columns, Mapping) or not columns:
+        raise UsageError("columns is a mapping from names to lists, and not empty")
     kind = output_format(path, format)
-    plain = {name: _plain(values) for name, values in columns.items()}
+    plain = {str(name): _plain(str(name), values) for name, values in columns.items()}
     if len({len(values) for values in plain.values()}) > 1:
         raise UsageError("the columns of a table must have the same length")
     binary = kind == "parquet"
@@ -187,8 +199,10 @@ def output_format(path: str | os.PathLike[str], given: str | None = None) -> str
     return kind
 
 
-def _plain(values: Any) -> list[Any]:
+def _plain(name: str, values: Any) -> list[Any]:
     """Return Python values, which `repr` writes without the name of their type."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise UsageError(f"columns: {name!r} is no list of values")
     listed = values.tolist() if hasattr(values, "tolist") else list(values)
     return [item.item() if hasattr(item, "item") else item for item in listed]
 
@@ -202,9 +216,24 @@ def _write_tsv(columns: dict[str, list[Any]], file: IO[str]) -> None:
 
 
 def _write_delimited(columns: dict[str, list[Any]], file: IO[str], mark: str) -> None:
-    writer = csv.writer(file, delimiter=mark, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
+    head = [guard(name) for name in columns]
+    guarded = [
+        [guard(v) if isinstance(v, str) else v for v in column]
+        for column in columns.values()
+    ]
+    writer = text_writer(file, (v for column in [head, *guarded] for v in column), mark)
+    writer.writerow(head)
+    writer.writerows(zip(*guarded, strict=True))
+
+
+def text_writer(file: IO[str], cells: Iterable[Any], mark: str = ",") -> Any:
+    """Return a csv writer; of the cells it looks at those that are text.
+
+    Before Python 3.13 it does not quote a carriage return by itself.
+    """
+    split = any(isinstance(cell, str) and "\r" in cell for cell in cells)
+    options: Any = {"quoting": csv.QUOTE_NONNUMERIC} if split else {}
+    return csv.writer(file, delimiter=mark, lineterminator="\n", **options)
 
 
 def _write_json(columns: dict[str, list[Any]], file: IO[str]) -> None:
@@ -222,7 +251,10 @@ def _finite(value: Any) -> Any:
 
 def _write_parquet(columns: dict[str, list[Any]], file: IO[bytes]) -> None:
     pl = require("polars", "Writing parquet files", "polars")
-    pl.DataFrame(columns).write_parquet(file)
+    # polars does not say whether the disk was full.
+    whole = BytesIO()
+    pl.DataFrame(columns).write_parquet(whole)
+    file.write(whole.getbuffer())
 
 
 _WRITERS: dict[str, Callable[[dict[str, list[Any]], Any], None]] = {
