@@ -81,6 +81,25 @@ def test_sparse_npz_with_an_index_outside(tmp_path, kind):
     refused(tmp_path / "x.npz", "the sparse matrix is damaged")
 
 
+@pytest.mark.parametrize("kind", [sparse.bsr_array, sparse.csr_array])
+def test_sparse_npz_without_entries_but_with_pointers(tmp_path, kind):
+    """SciPy's own check passes over these, and its conversion ends the process."""
+    X = kind((7, 4))
+    X.indptr[2:5] = 3, 1 << 30, 5
+    sparse.save_npz(tmp_path / "x.npz", X)
+    with pytest.raises(DataError, match="do not ascend"):
+        read_table(tmp_path / "x.npz")
+
+
+@pytest.mark.parametrize("cell", ["\0006", "0.9\0"])
+def test_zero_bytes_far_down_in_a_text(tmp_path, cell):
+    """The first lines tell that it is text; a reader below takes zeros for ends."""
+    lines = ["a\tb", *["1.5\t2.5"] * 500, f"0.5\t{cell}"]
+    (tmp_path / "x.tsv").write_text("\n".join(lines))
+    with pytest.raises(DataError, match="line 502 holds a zero byte"):
+        read_table(tmp_path / "x.tsv")
+
+
 def test_damage_is_told_when_a_piece_is_read(tmp_path):
     h5py = pytest.importorskip("h5py", reason="needs the extra hdf5")
     path = tmp_path / "x.h5"

@@ -9,7 +9,19 @@ from numpy.typing import NDArray
 
 from franet.columns._base import Columns
 
-__all__ = ["FilledColumns", "SparseColumns"]
+__all__ = ["FilledColumns", "SparseColumns", "check_indices"]
+
+
+def check_indices(X: Any) -> None:
+    """Raise a ValueError where a sparse matrix points outside itself.
+
+    SciPy's conversions trust every index, and its own check trusts the pointers of a
+    matrix without entries.
+    """
+    if hasattr(X, "indptr") and (np.diff(X.indptr) < 0).any():
+        raise ValueError("its pointers do not ascend")
+    if hasattr(X, "check_format"):
+        X.check_format(full_check=True)
 
 
 class SparseColumns(Columns):
@@ -47,14 +59,13 @@ class SparseColumns(Columns):
         """Return the whole matrix, sparse."""
         with self.reading():
             X = self._X.to_memory()
-            X.check_format(full_check=True)
+            check_indices(X)
             return X.astype(self._stored, copy=False)
 
     def _filled(self, at: Any) -> NDArray[Any]:
         with self.reading():
             part = self._X[at]
-            # SciPy trusts the indices from here on.
-            part.check_format(full_check=True)
+            check_indices(part)
             return part.toarray().astype(self.dtype, copy=False)
 
 

@@ -189,12 +189,13 @@ def _sound(path: Path, X: Any) -> Any:
     """
     from scipy import sparse
 
+    from franet.columns._sparse import check_indices
+
     check_expansion(path, 8 * X.shape[X.format == "csc"])
     try:
-        if hasattr(X, "check_format"):
-            X.check_format(full_check=True)
+        check_indices(X)
         X = sparse.csc_array(X) if X.format == "csc" else sparse.csr_array(X)
-        X.check_format(full_check=True)
+        check_indices(X)
     except Exception as err:
         raise DataError(f"{path}: the sparse matrix is damaged ({err})") from err
     return X

@@ -99,6 +99,12 @@ def _check_lines(path: Path, layout: Layout) -> tuple[list[str], int]:
                     f"{path}: line {number + layout.skip} has {len(row)} fields where "
                     f"others have {layout.width}; repair or remove that line"
                 )
+            # To pandas a text ends there.
+            if "\0" in "".join(row):
+                raise DataError(
+                    f"{path}: line {number + layout.skip} holds a zero byte; repair or "
+                    "remove that line"
+                )
             n_rows += 1
             if layout.index:
                 labels.append(unguard(row[0].strip()))
