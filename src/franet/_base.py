@@ -16,6 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from franet._callbacks import CallbackSupportMixin
+from franet._checked import TEXT, checked
 from franet._validation import number_to_select
 from franet.columns._open import as_numpy
 from franet.network._html import ranking_html
@@ -110,6 +111,7 @@ class FeatureRanker(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         check_report(path, force=force)
         write(summarise(self, X, top=top), path, force=force)
 
+    @checked(method=TEXT)
     def stability(
         self,
         X: Any,

@@ -159,7 +159,7 @@ def test_another_content(folders, monkeypatch, variables, message):
 def test_not_a_mat_file(folders, monkeypatch):
     monkeypatch.setitem(DATASETS, "tiny-set", entry(sha256=None))
     put(folders / "cache", content=b"<html>Sign in to this network</html>")
-    with pytest.raises(DataError, match="cannot be read as mat"):
+    with pytest.raises(DataError, match="is not a mat file"):
         load("tiny-set")
 
 

@@ -114,7 +114,7 @@ def test_one_pick():
 def test_wrong_rankers():
     with pytest.raises(UsageError, match=r"needs a fitted FRANe\(redundancy='cover'\)"):
         plot_coverage(PAPER)
-    with pytest.raises(UsageError, match="needs a fitted FRANe"):
+    with pytest.raises(UsageError, match="ranker must be a fitted ranker, not Attr"):
         plot_coverage(RANKER.network_)
     with pytest.raises(NotFittedError):
         plot_coverage(FRANe(redundancy="cover"))

@@ -91,32 +91,90 @@ def of_estimators() -> Iterator[tuple[str, str | None]]:
         yield from tried(kind, fit, [*names, "X"], {})
 
 
-def _functions(folder: Path) -> list[tuple[str, Callable[..., Any], dict[str, Any]]]:
-    """Return public functions, with arguments that are right."""
-    from franet import io
+Functions = list[tuple[str, Callable[..., Any], dict[str, Any]]]
+
+
+def _of_files(folder: Path) -> Functions:
+    """Return the functions that read and write, with arguments that are right."""
+    from franet import io, report
 
     table, out = folder / "x.npy", folder / "out.csv"
     np.save(table, X)
     columns = {"columns": {"a": [1]}, "path": out, "force": True}
+    page = {"path": folder / "page.html", "force": True}
     return [
         ("read_table", io.read_table, {"path": table}),
         ("write_table", io.write_table, columns),
         ("check_target", io.check_target, {"path": out, "force": True}),
+        ("check_report", report.check_report, page),
+    ]
+
+
+def _of_rankings() -> Functions:
+    """Return what can be asked of a ranking, with arguments that are right."""
+    from franet import FRANe, plotting, rankers, report
+
+    ranker = FRANe(n_features_to_select=2).fit(X)
+    cover = FRANe(redundancy="cover").fit(X)
+    net = ranker.network_
+    return [
+        ("get", rankers.get, {"name": "frane"}),
+        ("stability", ranker.stability, {"X": X, "n_boot": 2}),
+        ("score", ranker.score, {"X": X}),
+        ("summarise", report.summarise, {"ranker": ranker, "X": X}),
+        ("network.at", net.at, {"threshold": 1.2, "X": X}),
+        ("network.communities", net.communities, {}),
+        ("network.explain", net.explain, {"feature": 0}),
+        ("network.neighbors", net.neighbors, {"feature": 0}),
+        ("network.subgraph", net.subgraph, {}),
+        ("plot_coverage", plotting.plot_coverage, {"ranker": cover}),
+        ("plot_network", plotting.plot_network, {"network": net}),
+        ("plot_quality", plotting.plot_quality, {"ranker": ranker}),
+        ("plot_scores", plotting.plot_scores, {"ranker": ranker}),
+        ("plot_similarity", plotting.plot_similarity, {"ranker": ranker, "X": X}),
+    ]
+
+
+def _of_evaluations() -> Functions:
+    """Return what judges rankings and makes tables, with arguments that are right."""
+    from franet import datasets, evaluation
+
+    rankers = {"rankers": "variance", "X": X, "folds": 3, "references": False}
+    results = evaluation.evaluate("variance", X, folds=3, references=False)
+    size = {"n_examples": 8, "n_groups": 2, "group_size": 3}
+    return [
+        ("evaluate", evaluation.evaluate, rankers),
+        ("make_folds", evaluation.make_folds, {"folds": 3, "n_examples": 12}),
+        ("paper_folds", evaluation.paper_folds, {"n_examples": 20}),
+        ("shuffled_folds", evaluation.shuffled_folds, {"n_examples": 20}),
+        ("results.recommend", results.recommend, {}),
+        ("results.table", results.table, {"at": 2}),
+        ("results.curve", results.curve, {"ranker": "variance"}),
+        ("make_groups", datasets.make_groups, size),
+        ("make_hub", datasets.make_hub, {**size, "hub_size": 3}),
+        ("datasets.get", datasets.get, {"name": "colon"}),
+        ("datasets.find", datasets.find, {"name": "colon"}),
+        ("datasets.load", datasets.load, {"name": "colon", "download": False}),
+        ("datasets.names", datasets.names, {}),
     ]
 
 
 def of_functions() -> Iterator[tuple[str, str | None]]:
     """Yield the cases of functions."""
+    import matplotlib.pyplot as plt
+
     with tempfile.TemporaryDirectory() as name:
-        for what, function, base in _functions(Path(name)):
+        functions = [*_of_files(Path(name)), *_of_rankings(), *_of_evaluations()]
+        for what, function, base in functions:
             names = [
                 each
                 for each, parameter in inspect.signature(function).parameters.items()
-                if parameter.kind is not parameter.VAR_KEYWORD
+                if parameter.kind is not parameter.VAR_KEYWORD and each != "y"
             ]
             yield from tried(
                 what, lambda given, function=function: function(**given), names, base
             )
+            plt.close("all")
 
 
 def run(sizes: Sizes, chosen: list[str] | None = None) -> Iterator[Row]:

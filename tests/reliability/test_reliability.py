@@ -10,7 +10,7 @@ import pytest
 from franet.exceptions import DataError
 from franet.io import read_table
 from reliability import __main__ as suite
-from reliability import fuzz, hostile, kills, limits, together
+from reliability import fuzz, hostile, kills, limits, parameters, together
 from reliability.damage import make_case, make_table
 from reliability.oracle import explains
 from reliability.plan import SHORT
@@ -59,6 +59,10 @@ def test_the_oracle_knows_a_wrong_number():
     wrong = expected.copy()
     wrong[0, 0] += 1.0
     assert not explains(data, wrong)
+
+
+def test_wrong_arguments_of_functions():
+    assert_good(parameters.run(SHORT, ["functions"]))
 
 
 def test_names_and_formulas():

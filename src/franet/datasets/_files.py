@@ -7,6 +7,7 @@ import os
 import sys
 from pathlib import Path
 
+from franet._checked import FLAG, checked, optional
 from franet.datasets._registry import DATASETS, Entry, get
 from franet.exceptions import DataError
 
@@ -83,6 +84,7 @@ def find(name: str) -> Path | None:
     return None
 
 
+@checked(paper=optional(FLAG), available=optional(FLAG))
 def names(paper: bool | None = None, available: bool | None = None) -> list[str]:
     """Return the names of the data sets.
 

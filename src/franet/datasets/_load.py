@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from franet._checked import FLAG, TEXT, checked
 from franet.datasets._download import fetch, not_here
 from franet.datasets._files import find, verify
 from franet.datasets._registry import Entry, get
@@ -43,6 +44,7 @@ class Dataset:
     feature_names: None = None
 
 
+@checked(name=TEXT, download=FLAG)
 def load(name: str, *, download: bool = True) -> Dataset:
     """Load a data set by its name.
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 
+from franet._checked import TEXT, checked
 from franet.exceptions import UsageError
 
 __all__ = ["DATASETS", "Entry", "get"]
@@ -67,6 +68,7 @@ class Entry:
         return tuple(dict.fromkeys((f"{self.name}.mat", theirs)))
 
 
+@checked(name=TEXT)
 def get(name: str) -> Entry:
     """Return what is known of a data set.
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from franet._checked import FLAG, NUMBER, RANDOM, WHOLE, checked, optional
 from franet.exceptions import UsageError
 
 __all__ = ["Groups", "make_groups", "make_hub"]
@@ -44,6 +45,7 @@ class Groups:
     names: list[str]
 
 
+@checked(exact=FLAG, shuffle=FLAG, random_state=optional(RANDOM))
 def make_groups(
     n_examples: int = 100,
     n_groups: int = 5,
@@ -136,6 +138,14 @@ def make_groups(
     return _reorder(made, rng.permutation(len(names))) if shuffle else made
 
 
+@checked(
+    hub_size=WHOLE,
+    group_size=WHOLE,
+    hub_redundancy=NUMBER,
+    redundancy=NUMBER,
+    shuffle=FLAG,
+    random_state=optional(RANDOM),
+)
 def make_hub(
     n_examples: int = 100,
     hub_size: int = 40,

@@ -9,6 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from franet._checked import (
+    FLAG,
+    FUNCTION,
+    NAMES,
+    RANKERS,
+    SEED,
+    TEXT,
+    WHOLE,
+    checked,
+    optional,
+)
 from franet._progress import Listener, listening, report
 from franet.evaluation._unit import prepare, run_unit
 from franet.evaluation.folds import make_folds, name_folds
@@ -24,6 +35,15 @@ __all__ = ["evaluate"]
 _REFERENCES = {RANDOM: "RandomRanking", "column-subset": "ColumnSubset"}
 
 
+@checked(
+    rankers=RANKERS,
+    measures=optional(NAMES),
+    repeats=WHOLE,
+    references=FLAG,
+    name=TEXT,
+    random_state=SEED,
+    progress=optional(FUNCTION),
+)
 def evaluate(
     rankers: Any,
     X: Any,
@@ -162,7 +182,7 @@ def _table(X: Any) -> NDArray[np.float64]:
 
     try:
         table = check_array(X, accept_sparse="csr", dtype=np.float64)
-    except ValueError as err:
+    except (TypeError, ValueError) as err:
         raise DataError(
             f"The table cannot be evaluated: {str(err).splitlines()[0]}"
         ) from err

@@ -112,7 +112,7 @@ def _table(estimator: Any, X: Any) -> tuple[NDArray[np.float64], Any]:
             accept_sparse="csr",
             dtype=np.float64,
         )
-    except ValueError as err:
+    except (TypeError, ValueError) as err:
         raise DataError(
             f"The table cannot be rebuilt: {str(err).splitlines()[0]} Pass the columns "
             "of the fit, as numbers and without missing values."

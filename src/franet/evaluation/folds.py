@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from franet._checked import SEED, WHOLE, checked
 from franet.exceptions import UsageError
 
 __all__ = ["Fold", "make_folds", "name_folds", "paper_folds", "shuffled_folds"]
@@ -38,6 +39,7 @@ class Fold:
     test: NDArray[np.intp]
 
 
+@checked(n_examples=WHOLE)
 def paper_folds(n_examples: int) -> list[Fold]:
     """Return the ten folds of the paper.
 
@@ -60,6 +62,7 @@ def paper_folds(n_examples: int) -> list[Fold]:
     return _blocks(np.array(rows, np.intp), PAPER_FOLDS, 0)
 
 
+@checked(n_examples=WHOLE, n_folds=WHOLE, repeats=WHOLE, seed=SEED)
 def shuffled_folds(
     n_examples: int, n_folds: int = 10, repeats: int = 1, seed: int = 0
 ) -> list[Fold]:
@@ -91,6 +94,7 @@ def shuffled_folds(
     return folds
 
 
+@checked(n_examples=WHOLE, repeats=WHOLE, seed=SEED)
 def make_folds(
     folds: Any, n_examples: int, *, repeats: int = 1, seed: int = 0
 ) -> list[Fold]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from franet._checked import AXES, NUMBER, SEED, SEVERAL, TEXT, WHOLE, checked, optional
 from franet.evaluation._table import Table
 from franet.evaluation.measures import MEASURES
 from franet.evaluation.records import Record, Row
@@ -135,6 +136,7 @@ class Results:
         records = self.of(dataset, ranker)
         return bool(records) and all(r.values.get(measure) for r in records)
 
+    @checked(ranker=TEXT, dataset=optional(TEXT), measure=TEXT)
     def curve(
         self, ranker: str, dataset: str | None = None, measure: str = "rmae"
     ) -> Curve:
@@ -197,6 +199,7 @@ class Results:
             )
         return curve.values[:, place[0]]
 
+    @checked(ranker=TEXT, at=WHOLE, measure=TEXT)
     def scores(
         self, ranker: str, *, at: int = 16, measure: str = "rmae"
     ) -> dict[str, NDArray[np.float64]]:
@@ -222,6 +225,7 @@ class Results:
             if self.has(dataset, ranker, measure)
         }
 
+    @checked(at=WHOLE, measure=TEXT, dataset=optional(TEXT))
     def table(
         self, at: int = 16, measure: str = "rmae", dataset: str | None = None
     ) -> Table:
@@ -248,6 +252,7 @@ class Results:
             return table_of_sets(self, at, measure)
         return one_table(self, self._one(dataset), at, measure)
 
+    @checked(ranker=TEXT, at=WHOLE, dataset=optional(TEXT))
     def stability(
         self, ranker: str, at: int = 16, dataset: str | None = None
     ) -> dict[str, float]:
@@ -285,6 +290,13 @@ class Results:
             "rank_correlation": rank_correlation(tops, n),
         }
 
+    @checked(
+        at=WHOLE,
+        measure=TEXT,
+        dataset=optional(TEXT),
+        rope=NUMBER,
+        rankers=optional(SEVERAL),
+    )
     def verdicts(
         self,
         at: int = 16,
@@ -336,6 +348,13 @@ class Results:
             if ranker != RANDOM and self.has(dataset, ranker, measure)
         }
 
+    @checked(
+        ranker=optional(TEXT),
+        tolerance=NUMBER,
+        measure=TEXT,
+        dataset=optional(TEXT),
+        random_state=SEED,
+    )
     def recommend(
         self,
         ranker: str | None = None,
@@ -373,6 +392,7 @@ class Results:
             self, self._one(dataset), ranker, measure, tolerance, random_state
         )
 
+    @checked(dataset=optional(TEXT), measure=TEXT, ax=optional(AXES))
     def plot_curves(
         self, dataset: str | None = None, *, measure: str = "rmae", ax: Any = None
     ) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from franet._checked import NAMES, NUMBER, SEED, TEXT, WHOLE, checked, optional
 from franet.network._communities import Communities, find_communities
 from franet.network._explain import Explanation, explain, strongest_better
 from franet.network._layout import layout
@@ -101,6 +102,7 @@ class AttributeNetwork:
     def _better(self) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         return strongest_better(self.adjacency, self.ranking)
 
+    @checked(top=optional(WHOLE))
     def neighbors(self, feature: Feature, top: int | None = 10) -> Neighbors:
         """Return the features that are connected with one, the strongest first.
 
@@ -134,6 +136,7 @@ class AttributeNetwork:
         feature, weight = self._better
         return feature.copy(), weight.copy()
 
+    @checked(method=TEXT, resolution=NUMBER, random_state=SEED)
     def communities(
         self, method: str = "auto", resolution: float = 1.0, random_state: int = 0
     ) -> Communities:
@@ -182,6 +185,7 @@ class AttributeNetwork:
             return explain_cover(self, self.representation, j)
         return explain(self, j)
 
+    @checked(features=optional(NAMES), top=optional(WHOLE))
     def subgraph(
         self,
         features: Sequence[Feature] | None = None,
@@ -207,6 +211,7 @@ class AttributeNetwork:
 
         return subgraph(self, features, top)
 
+    @checked(threshold=NUMBER)
     def at(self, threshold: float, X: Any = None) -> AttributeNetwork:
         """Return the network at another threshold.
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from franet._checked import AXES, RANKER, checked, optional
 from franet.exceptions import UsageError
 from franet.plotting._style import INK, MUTED, PALETTE, network_of, new_axes, star, tidy
 
@@ -15,6 +16,7 @@ __all__ = ["plot_coverage"]
 _WIDEST = 84
 
 
+@checked(ranker=RANKER, ax=optional(AXES))
 def plot_coverage(ranker: Any, ax: Any = None) -> Any:
     """Draw the share of the table that the first pick, the first two, … cover.
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from franet._checked import AXES, FLAG, NUMBER, WHOLE, checked, optional
 from franet.evaluation.statistics._check import check_scores
 from franet.evaluation.statistics.posthoc import PostHoc, from_ranks
 from franet.evaluation.statistics.ranks import average_ranks
@@ -23,6 +24,7 @@ BAR = 0.42
 LONGEST = 32
 
 
+@checked(alpha=NUMBER, n_sets=optional(WHOLE), lower_is_better=FLAG, ax=optional(AXES))
 def plot_critical_difference(
     scores: Any,
     names: Any = None,

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from franet._checked import AXES, SEVERAL, TEXT, checked, optional
 from franet.evaluation.measures import MEASURES
 from franet.evaluation.results import RANDOM, Results
 from franet.exceptions import DataError
@@ -17,6 +18,7 @@ __all__ = ["plot_curves"]
 _DASHES = ("-", "--", ":", "-.")
 
 
+@checked(dataset=TEXT, measure=TEXT, rankers=optional(SEVERAL), ax=optional(AXES))
 def plot_curves(
     results: Results,
     dataset: str,

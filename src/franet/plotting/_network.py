@@ -8,6 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from franet._checked import (
+    AXES,
+    FLAG,
+    NETWORK,
+    SEED,
+    WHOLE,
+    checked,
+    optional,
+)
 from franet.network import AttributeNetwork, Representation, layout
 from franet.network._backbone import backbone
 from franet.network._select import edges_of
@@ -26,6 +35,15 @@ from franet.plotting._style import (
 __all__ = ["plot_network"]
 
 
+@checked(
+    network=NETWORK,
+    top=WHOLE,
+    max_edges=optional(WHOLE),
+    labels=WHOLE,
+    legend=FLAG,
+    seed=SEED,
+    ax=optional(AXES),
+)
 def plot_network(
     network: Any,
     *,

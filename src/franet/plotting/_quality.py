@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from franet._checked import AXES, RANKER, checked, optional
 from franet.exceptions import UsageError
 from franet.plotting._style import MUTED, PALETTE, network_of, new_axes, star, tidy
 
@@ -14,6 +15,7 @@ __all__ = ["plot_quality"]
 _TITLES = {"rqh": "RQH", "gini": "Gini", "cv": "variation", "entropy": "entropy"}
 
 
+@checked(ranker=RANKER, ax=optional(AXES))
 def plot_quality(ranker: Any, ax: Any = None) -> Any:
     """Draw the quality of the ranking, and the number of edges, at each threshold.
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from franet._checked import AXES, NETWORK, WHOLE, checked, optional
 from franet.network import AttributeNetwork
 from franet.plotting._style import (
     INK,
@@ -22,6 +23,7 @@ from franet.plotting._style import (
 __all__ = ["plot_scores"]
 
 
+@checked(ranker=NETWORK, top=WHOLE, ax=optional(AXES))
 def plot_scores(ranker: Any, *, top: int = 25, ax: Any = None) -> Any:
     """Draw the scores of the best features, coloured by community.
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from franet._checked import AXES, NETWORK, WHOLE, checked, optional
 from franet.network._values import similarities
 from franet.plotting._style import MUTED, best_of, network_of, new_axes, short
 
@@ -16,6 +17,7 @@ __all__ = ["plot_similarity"]
 _MOST_NAMED = 60
 
 
+@checked(ranker=NETWORK, top=WHOLE, ax=optional(AXES))
 def plot_similarity(
     ranker: Any, X: Any = None, *, top: int = 40, ax: Any = None
 ) -> Any:

@@ -6,6 +6,7 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from franet._checked import TEXT, checked
 from franet.exceptions import UsageError
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ NAMES = sorted([*RANKERS, *PRESETS])
 _HOME = {name: module for module, name in RANKERS.values() if name != "FRANe"}
 
 
+@checked(name=TEXT)
 def get(name: str) -> Any:
     """Return the class of a ranker by its short name.
 

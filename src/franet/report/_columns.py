@@ -36,7 +36,7 @@ def check_columns(ranker: Any, X: Any) -> Any:
             dtype=(np.float64, np.float32),
             ensure_all_finite="allow-nan",
         )
-    except ValueError as err:
+    except (TypeError, ValueError) as err:
         said = " ".join(str(err).split())
         raise DataError(f"{said} Pass the table that was fitted.") from err
     table = table.tocsc() if sparse.issparse(table) else table

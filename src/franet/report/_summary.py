@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from franet import __version__
+from franet._checked import NUMBER, RANKER, SEVERAL, TEXT, WHOLE, checked, optional
 from franet.exceptions import UsageError
 from franet.report._columns import check_columns
 from franet.report._cover import cover_part, is_cover
@@ -34,6 +35,14 @@ _FEW = 20
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "bokeh")
 
 
+@checked(
+    ranker=RANKER,
+    top=WHOLE,
+    names=optional(SEVERAL),
+    title=optional(TEXT),
+    seconds=optional(NUMBER),
+    warnings=SEVERAL,
+)
 def summarise(
     ranker: Any,
     X: Any = None,

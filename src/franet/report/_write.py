@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from franet._checked import FLAG, PATH, checked
 from franet.exceptions import UsageError
 from franet.io import atomic_write, check_target
 from franet.report._render import check_installed, render
@@ -16,6 +17,7 @@ __all__ = ["check_report", "write"]
 _ENDINGS = (".html", ".htm", ".json")
 
 
+@checked(path=PATH, force=FLAG)
 def check_report(path: str | os.PathLike[str], *, force: bool = False) -> None:
     """Raise before any work where a report could not be written after it.
 
