@@ -91,6 +91,18 @@ MAKERS = {
 SEEDS = {"factors": 7, "groups": 8, "hub": 9, "modules": 10}
 
 
+def costs(what: str, n: int, start: float, cpu: float) -> dict[str, Any]:
+    """Return what was measured since `start`, with the name of the table."""
+    return {
+        "what": what,
+        "m": 100,
+        "n": n,
+        "seconds": time.perf_counter() - start,
+        "cpu_seconds": time.process_time() - cpu,
+        "peak_gb": peak_mb() / 1e3,
+    }
+
+
 def measure(what: str, n: int, exact: bool, seed: int = 0) -> dict[str, Any]:
     """Return the figures of one table."""
     from franet.approximate import _search, search_approximately
@@ -108,12 +120,7 @@ def measure(what: str, n: int, exact: bool, seed: int = 0) -> dict[str, Any]:
         X, columns, settings, n_threads=threads, random_state=0
     )
     row = {
-        "what": what,
-        "m": 100,
-        "n": n,
-        "seconds": time.perf_counter() - start,
-        "cpu_seconds": time.process_time() - cpu,
-        "peak_gb": peak_mb() / 1e3,
+        **costs(what, n, start, cpu),
         "winner": found.winner,
         "quality": float(found.quality[found.winner]),
         "mean_degree": 2 * int(found.n_edges[found.winner]) / n,
@@ -134,18 +141,12 @@ def measure_subspaces(what: str, n: int, exact: bool, seed: int) -> dict[str, An
     FRANe().fit(X[:, :5000])
     start, cpu = time.perf_counter(), time.process_time()
     ranker = RandomSubspaces(random_state=0).fit(X)
-    told = ranker.approximation_
     row = {
-        "what": what,
-        "m": 100,
-        "n": n,
-        "seconds": time.perf_counter() - start,
-        "cpu_seconds": time.process_time() - cpu,
-        "peak_gb": peak_mb() / 1e3,
-        "score_agreement": told.score_agreement,
-        "top_agreement": told.top_agreement,
+        **costs(what, n, start, cpu),
+        "score_agreement": ranker.approximation_.score_agreement,
+        "top_agreement": ranker.approximation_.top_agreement,
     }
-    print(told, file=sys.stderr)
+    print(ranker.approximation_, file=sys.stderr)
     return {**row, **compare(X, ranker.scores_)} if exact else row
 
 
