@@ -97,6 +97,12 @@ def test_the_table_of_one_set():
     assert table.to_csv().splitlines()[0].startswith("ranker,rmae,sd")
 
 
+def test_no_formulas_in_a_csv_file():
+    made = Table(["ranker", "=b"], [["=1+1", -0.5], ["plain", 2]])
+    lines = made.to_csv().splitlines()
+    assert lines == ["ranker,'=b", "'=1+1,-0.5", "plain,2"]
+
+
 def test_the_table_of_many_sets():
     results = both(
         *records("b"),

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
+from franet.io._cells import guard
 from franet.io._source import require
 
 __all__ = ["Table"]
@@ -60,11 +61,14 @@ class Table:
         )
 
     def to_csv(self) -> str:
-        """Return the table as CSV, with all digits and without notes."""
+        """Return the table as CSV, with all digits and without notes.
+
+        Text that a spreadsheet would take for a formula has a quote before it.
+        """
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(self.columns)
-        writer.writerows(self.rows)
+        for row in (self.columns, *self.rows):
+            writer.writerow([guard(c) if isinstance(c, str) else c for c in row])
         return text.getvalue()
 
     def to_pandas(self) -> Any:
