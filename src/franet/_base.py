@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from franet._callbacks import CallbackSupportMixin
 from franet._checked import TEXT, checked
-from franet._validation import number_to_select
+from franet._validation import number_to_select, stays_polars
 from franet.columns._open import as_numpy
 from franet.network._html import ranking_html
 from franet.network._recipe import portable
@@ -188,6 +188,8 @@ class FeatureRanker(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             Its selected columns, in the order of the table; of NumPy, or as
             `set_output` says.
         """
+        if getattr(self, "similarity", None) == "mixed" and stays_polars(self, X):
+            return X[:, self.support_.nonzero()[0].tolist()]
         # Of NumPy, and so are results. Some versions take the wrong columns otherwise.
         with config_context(array_api_dispatch=False):
             return super().transform(as_numpy(X))

@@ -20,7 +20,7 @@ from franet._callbacks import telling
 from franet._outcome import set_outcome, warn_of
 from franet._parameters import CONSTRAINTS
 from franet._threads import count_threads
-from franet._validation import fit_context, stays_polars
+from franet._validation import fit_context
 from franet.cover._estimator import fit_cover
 from franet.engine.plan import make_plan
 from franet.engine.tiles import PairSource
@@ -358,23 +358,6 @@ class FRANe(Fitted, FeatureRanker):
             set_outcome(self, outcome, constant)
             warn_of(self, outcome)
         return self
-
-    def transform(self, X: Any) -> Any:
-        """Keep the selected features of a table.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The table.
-
-        Returns
-        -------
-        X_r : array of shape (n_samples, n_features_)
-            Its selected columns, in the order of the table.
-        """
-        if self.similarity == "mixed" and stays_polars(self, X):
-            return X[:, self.support_.nonzero()[0].tolist()]
-        return super().transform(X)
 
     def _check_unused(self) -> None:
         """Refuse what has a meaning with ``redundancy="cover"`` only."""
