@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import spearmanr
 
-from franet.approximate import search_approximately
+from franet.approximate import _cells, _dense, _search, search_approximately
 from franet.ranking import tie_groups
 from franet.search import Settings
 
@@ -20,6 +20,13 @@ def approximate(X, similarity="correlation", n_threads=1, seed=0, **settings):
         n_threads=n_threads,
         random_state=seed,
     )
+
+
+def with_constants(monkeypatch, **constants):
+    """Give constants of the search other values: what many features meet, on few."""
+    for name, value in constants.items():
+        (module,) = [m for m in (_cells, _dense, _search) if name in vars(m)]
+        monkeypatch.setattr(module, name, value)
 
 
 def factors(n, m=60, seed=0):

@@ -5,9 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from approximate.made import agreement, approximate, dense_winner, factors
+from approximate.made import (
+    agreement,
+    approximate,
+    dense_winner,
+    factors,
+    with_constants,
+)
 from franet import FRANe
-from franet.approximate import Approximation, _cells, _dense, _search
+from franet.approximate import Approximation
 
 # The tables have loners on purpose.
 pytestmark = pytest.mark.filterwarnings(
@@ -18,14 +24,17 @@ pytestmark = pytest.mark.filterwarnings(
 @pytest.fixture
 def blind(monkeypatch):
     """Small cells, and one to look into: many edges are missed."""
-    monkeypatch.setattr(_cells, "ONE_CELL", 500)
-    monkeypatch.setattr(_cells, "CELL", 32)
-    monkeypatch.setattr(_cells, "FEWEST", 1)
-    monkeypatch.setattr(_cells, "MOST", 1)
-    monkeypatch.setattr(_cells, "DEEP_MOST", 1)
-    monkeypatch.setattr(_cells, "WORTH", 0.0)
-    monkeypatch.setattr(_search, "ALL_PAIRS", 0)
-    monkeypatch.setattr(_search, "DEEP_PAIRS", 0)
+    with_constants(
+        monkeypatch,
+        ONE_CELL=500,
+        CELL=32,
+        FEWEST=1,
+        MOST=1,
+        DEEP_MOST=1,
+        WORTH=0.0,
+        ALL_PAIRS=0,
+        DEEP_PAIRS=0,
+    )
 
 
 def at_the_same_threshold(X, outcome):
@@ -67,14 +76,17 @@ def test_score_error_is_a_bound(blind):
 
 
 def test_a_sample_tells_its_error(monkeypatch):
-    monkeypatch.setattr(_cells, "ONE_CELL", 500)
-    monkeypatch.setattr(_search, "ALL_PAIRS", 0)
-    monkeypatch.setattr(_search, "DEEP_PAIRS", 0)
-    monkeypatch.setattr(_search, "STORED", 5)
-    monkeypatch.setattr(_search, "DEEP", 10)
-    monkeypatch.setattr(_dense, "ROUGH", 300)
-    monkeypatch.setattr(_dense, "FINE", 500)
-    monkeypatch.setattr(_dense, "POLISH", 500)
+    with_constants(
+        monkeypatch,
+        ONE_CELL=500,
+        ALL_PAIRS=0,
+        DEEP_PAIRS=0,
+        STORED=5,
+        DEEP=10,
+        ROUGH=300,
+        FINE=500,
+        POLISH=500,
+    )
     X = dense_winner(2000)
     outcome = approximate(X)
     told = outcome.approximation

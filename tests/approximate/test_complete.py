@@ -5,22 +5,23 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from approximate.made import agreement, approximate
+from approximate.made import agreement, approximate, with_constants
 from franet import FRANe
-from franet.approximate import _cells, _dense, _search
 
 
 @pytest.fixture(autouse=True)
 def nothing_stored(monkeypatch):
     """Small cells, few stored edges, and samples that tell little."""
-    monkeypatch.setattr(_cells, "ONE_CELL", 500)
-    monkeypatch.setattr(_cells, "CELL", 64)
-    monkeypatch.setattr(_search, "STORED", 60)
-    monkeypatch.setattr(_search, "DEEP", 60)
-    monkeypatch.setattr(_search, "ALL_PAIRS", 0)
-    monkeypatch.setattr(_search, "DEEP_PAIRS", 0)
-    for name in ("ROUGH", "FINE", "POLISH"):
-        monkeypatch.setattr(_dense, name, 200)
+    with_constants(
+        monkeypatch,
+        ONE_CELL=500,
+        CELL=64,
+        STORED=60,
+        DEEP=60,
+        ALL_PAIRS=0,
+        DEEP_PAIRS=0,
+    )
+    with_constants(monkeypatch, ROUGH=200, FINE=200, POLISH=200)
 
 
 def mixed_signs(n, m=60, seed=0):

@@ -6,9 +6,15 @@ import numpy as np
 import pytest
 
 import tables
-from approximate.made import agreement, approximate, dense_winner, factors
+from approximate.made import (
+    agreement,
+    approximate,
+    dense_winner,
+    factors,
+    with_constants,
+)
 from franet import FRANe
-from franet.approximate import _cells, _dense, _search, search_approximately
+from franet.approximate import search_approximately
 from franet.datasets import make_hub
 from franet.exceptions import UsageError
 from franet.ranking import rank_scores
@@ -23,10 +29,7 @@ pytestmark = pytest.mark.filterwarnings(
 @pytest.fixture
 def small_cells(monkeypatch):
     """Many cells, few stored edges: what many features meet, on few."""
-    monkeypatch.setattr(_cells, "ONE_CELL", 500)
-    monkeypatch.setattr(_cells, "CELL", 64)
-    monkeypatch.setattr(_search, "ALL_PAIRS", 0)
-    monkeypatch.setattr(_search, "DEEP_PAIRS", 0)
+    with_constants(monkeypatch, ONE_CELL=500, CELL=64, ALL_PAIRS=0, DEEP_PAIRS=0)
 
 
 def assert_same(outcome, exact):
@@ -91,9 +94,7 @@ def test_threads_do_not_matter(small_cells):
 
 
 def test_threads_do_not_matter_for_dense_winners(small_cells, monkeypatch):
-    monkeypatch.setattr(_dense, "ROUGH", 300)
-    monkeypatch.setattr(_dense, "FINE", 600)
-    monkeypatch.setattr(_dense, "POLISH", 600)
+    with_constants(monkeypatch, ROUGH=300, FINE=600, POLISH=600)
     X = dense_winner(1500)
     one, two = (approximate(X, n_threads=k) for k in (1, 2))
     np.testing.assert_array_equal(one.scores, two.scores)
@@ -139,11 +140,7 @@ def test_many_examples_use_a_latent_space(small_cells):
 
 
 def test_a_dense_winner_is_noticed(small_cells, monkeypatch):
-    monkeypatch.setattr(_dense, "ROUGH", 800)
-    monkeypatch.setattr(_dense, "FINE", 1500)
-    monkeypatch.setattr(_dense, "POLISH", 1500)
-    monkeypatch.setattr(_search, "STORED", 5)
-    monkeypatch.setattr(_search, "DEEP", 10)
+    with_constants(monkeypatch, ROUGH=800, FINE=1500, POLISH=1500, STORED=5, DEEP=10)
     X = dense_winner(3000)
     outcome = approximate(X)
     exact = FRANe().fit(X)
@@ -160,8 +157,7 @@ def test_a_dense_winner_is_noticed(small_cells, monkeypatch):
 
 def test_copies_in_masses_leave_no_sparse_graph(small_cells, monkeypatch):
     """Every graph has more edges than are stored: all are seen through the sample."""
-    monkeypatch.setattr(_search, "STORED", 5)
-    monkeypatch.setattr(_search, "DEEP", 10)
+    with_constants(monkeypatch, STORED=5, DEEP=10)
     X = factors(900)
     X = np.hstack([X, np.outer(X[:, 0], np.linspace(1.0, 2.0, 600))])
     outcome = approximate(X)
@@ -176,10 +172,7 @@ def test_copies_in_masses_leave_no_sparse_graph(small_cells, monkeypatch):
 
 
 def test_a_sample_of_all_features_solves_dense_graphs_exactly(monkeypatch):
-    monkeypatch.setattr(_search, "STORED", 1)
-    monkeypatch.setattr(_search, "DEEP", 1)
-    monkeypatch.setattr(_search, "ALL_PAIRS", 0)
-    monkeypatch.setattr(_search, "DEEP_PAIRS", 0)
+    with_constants(monkeypatch, STORED=1, DEEP=1, ALL_PAIRS=0, DEEP_PAIRS=0)
     X = dense_winner(600)
     outcome = approximate(X)
     exact = FRANe().fit(X)
