@@ -24,8 +24,8 @@ from franet._progress import Listener, listening, report
 from franet.evaluation._unit import prepare, run_unit
 from franet.evaluation.folds import make_folds, name_folds
 from franet.evaluation.measures import FoldScorer, check_measures, feature_counts
-from franet.evaluation.records import Record, changed_parameters
-from franet.evaluation.results import RANDOM, Results
+from franet.evaluation.records import RANDOM, Record, changed_parameters
+from franet.evaluation.results import Results
 from franet.exceptions import DataError, UsageError
 from franet.rankers import get
 

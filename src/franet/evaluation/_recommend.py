@@ -102,7 +102,7 @@ def recommend(
     recommendation : Recommendation
         The number and how sure it is.
     """
-    from franet.evaluation.results import RANDOM
+    from franet.evaluation.records import RANDOM
 
     if not tolerance >= 0:
         raise UsageError(f"tolerance={tolerance}: give a number of at least 0")

@@ -38,7 +38,7 @@ def one_table(results: Results, dataset: str, at: int, measure: str) -> Table:
     table : Table
         Mean and deviation over the folds, the verdict against chance, stability, time.
     """
-    from franet.evaluation.results import RANDOM
+    from franet.evaluation.records import RANDOM
 
     done = [r for r in results.rankers if results.has(dataset, r, measure)]
     compared = RANDOM in done

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
+from franet.evaluation.measures import MEASURES
+from franet.evaluation.records import RANDOM
 from franet.evaluation.statistics import correlated_t_test
+from franet.exceptions import UsageError
 
-__all__ = ["BETTER", "EQUAL", "WORSE", "verdict"]
+if TYPE_CHECKING:
+    from franet.evaluation.results import Results
+
+__all__ = ["BETTER", "EQUAL", "WORSE", "verdict", "verdicts"]
 
 BETTER = "better than random"
 EQUAL = "no better than random"
@@ -51,3 +60,31 @@ def verdict(
     if found.first >= _SURE:
         return BETTER
     return WORSE if found.second >= _SURE else EQUAL
+
+
+def verdicts(
+    results: Results,
+    dataset: str,
+    at: int,
+    measure: str,
+    rope: float,
+    rankers: Iterable[str],
+) -> dict[str, str]:
+    """Return the verdict on each ranker that was measured on a table."""
+    if RANDOM not in results.rankers:
+        raise UsageError("There is no ranking by chance in these results")
+    chance = results.values(dataset, RANDOM, at, measure)
+    folds = results.of(dataset, RANDOM)
+    shares = [r.test_share for r in folds if r.test_share is not None]
+    rho = float(np.mean(shares)) if shares else None
+    return {
+        ranker: verdict(
+            results.values(dataset, ranker, at, measure),
+            chance,
+            lower_is_better=MEASURES[measure].lower_is_better,
+            rope=rope,
+            rho=rho,
+        )
+        for ranker in rankers
+        if ranker != RANDOM and results.has(dataset, ranker, measure)
+    }

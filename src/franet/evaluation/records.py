@@ -10,7 +10,10 @@ from typing import Any, NamedTuple
 
 from franet.exceptions import DataError
 
-__all__ = ["Record", "Row", "changed_parameters"]
+__all__ = ["RANDOM", "Record", "Row", "changed_parameters"]
+
+# The label of the ranking by chance, with which the others are compared.
+RANDOM = "random"
 
 STATES = ("ok", "failed", "timeout", "memory")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from franet._checked import AXES, NUMBER, SEED, SEVERAL, TEXT, WHOLE, checked, optional
+from franet.evaluation._curve import Curve
 from franet.evaluation._table import Table
 from franet.evaluation.measures import MEASURES
 from franet.evaluation.records import Record, Row
@@ -20,42 +20,7 @@ from franet.exceptions import DataError, UsageError
 if TYPE_CHECKING:
     from franet.evaluation._recommend import Recommendation
 
-__all__ = ["RANDOM", "Curve", "Results"]
-
-# The label of the ranking by chance, with which the others are compared.
-RANDOM = "random"
-
-
-@dataclass(frozen=True)
-class Curve:
-    """A measure as the number of features grows.
-
-    Attributes
-    ----------
-    counts : ndarray of int
-        Numbers of features.
-    values : ndarray of shape (n_folds, n_counts)
-        Fold by fold.
-    """
-
-    counts: NDArray[np.intp]
-    values: NDArray[np.float64]
-
-    @property
-    def mean(self) -> NDArray[np.float64]:
-        """The mean over the folds."""
-        return self.values.mean(axis=0)
-
-    @property
-    def error(self) -> NDArray[np.float64]:
-        """The standard error of the mean; 0 where there is one fold.
-
-        The training parts of folds overlap, so the true error is larger.
-        """
-        n_folds = len(self.values)
-        if n_folds < 2:
-            return np.zeros(self.values.shape[1])
-        return self.values.std(axis=0, ddof=1) / np.sqrt(n_folds)
+__all__ = ["Results"]
 
 
 class Results:
@@ -327,26 +292,10 @@ class Results:
             random"``; the first and the last where the Bayesian correlated t-test
             over the folds gives it a probability of at least 95 %.
         """
-        from franet.evaluation._verdict import verdict
+        from franet.evaluation._verdict import verdicts
 
-        dataset = self._one(dataset)
-        if RANDOM not in self.rankers:
-            raise UsageError("There is no ranking by chance in these results")
-        chance = self.values(dataset, RANDOM, at, measure)
-        folds = self.of(dataset, RANDOM)
-        shares = [r.test_share for r in folds if r.test_share is not None]
-        rho = float(np.mean(shares)) if shares else None
-        return {
-            ranker: verdict(
-                self.values(dataset, ranker, at, measure),
-                chance,
-                lower_is_better=MEASURES[measure].lower_is_better,
-                rope=rope,
-                rho=rho,
-            )
-            for ranker in (self.rankers if rankers is None else rankers)
-            if ranker != RANDOM and self.has(dataset, ranker, measure)
-        }
+        wanted = self.rankers if rankers is None else rankers
+        return verdicts(self, self._one(dataset), at, measure, rope, wanted)
 
     @checked(
         ranker=optional(TEXT),

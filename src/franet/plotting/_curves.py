@@ -8,7 +8,8 @@ import numpy as np
 
 from franet._checked import AXES, SEVERAL, TEXT, checked, optional
 from franet.evaluation.measures import MEASURES
-from franet.evaluation.results import RANDOM, Results
+from franet.evaluation.records import RANDOM
+from franet.evaluation.results import Results
 from franet.exceptions import DataError
 from franet.plotting._style import INK, MUTED, PALETTE, new_axes, short, tidy
 
