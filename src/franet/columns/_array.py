@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from franet.columns._base import Columns
+from franet.engine.memory import give_pages_back
 
 __all__ = ["ArrayColumns", "MappedColumns", "is_mapped"]
 
@@ -62,6 +63,5 @@ class MappedColumns(Columns):
     def _copy(self, view: Any) -> NDArray[Any]:
         with np.errstate(all="ignore"):  # what is too large becomes infinite
             copy = np.array(view, self.dtype, order="K", subok=False)
-        # The mapping is shared with the file: no value is lost.
-        self._X._mmap.madvise(mmap.MADV_DONTNEED)
+        give_pages_back(self._X)
         return copy

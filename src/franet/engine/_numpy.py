@@ -94,6 +94,7 @@ class TileEngine:
         self.runner.run(
             rounds, lambda tile: what.visit(self.source, tile, state), what.stage
         )
+        self.source.rest()
         return what.close(state)
 
     def graphs(self, edges: State) -> KeptGraphs:

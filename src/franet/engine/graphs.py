@@ -12,7 +12,7 @@ from scipy import sparse
 
 from franet.engine import graph_kernels, kernels
 from franet.engine.measure import BinTable, Measure
-from franet.engine.memory import Store
+from franet.engine.memory import Store, give_pages_back
 from franet.engine.passes import empty_heaps
 from franet.engine.tiles import Tile, TileRunner
 
@@ -101,6 +101,8 @@ class EdgeSink:
             self._size += len(d)
         self._index[start : start + len(d)] = index
         self._weight[start : start + len(d)] = weight
+        give_pages_back(self._index.base)
+        give_pages_back(self._weight.base)
         self._tiles[tile.i, tile.j] = tile, start, ends
 
     def close(self) -> dict[str, NDArray[Any]]:

@@ -101,6 +101,17 @@ def own_pages(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
     return np.frombuffer(mmap.mmap(-1, size, **private), dtype).reshape(shape)
 
 
+def give_pages_back(mapped: Any) -> None:
+    """Let pages of a mapped file no longer count as memory of the process.
+
+    The mapping is shared with the file: no value is lost. Other arrays stay as they
+    are, and so do all where the system cannot do it.
+    """
+    pages = getattr(mapped, "_mmap", None)
+    if pages is not None and hasattr(mmap, "MADV_DONTNEED"):
+        pages.madvise(mmap.MADV_DONTNEED)
+
+
 class _Folder:
     """A temporary folder that an interrupt at any moment does not leave behind."""
 

@@ -115,6 +115,9 @@ class PairSource(ABC):
         """Return the tiles, in the order that suits the source."""
         return TileGrid(self.n, self.block, self.group, self.room)
 
+    def rest(self) -> None:  # noqa: B027 (most sources keep nothing between passes)
+        """Give back memory that is of use within a pass only."""
+
     def close(self) -> None:  # noqa: B027 (most sources hold nothing to give back)
         """Give back temporary files; the source is of no use afterwards."""
 

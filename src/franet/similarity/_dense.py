@@ -67,7 +67,7 @@ class Budget:
     @property
     def slack(self) -> int:
         """What buffers take that nobody counts."""
-        return self.most // 16
+        return self.most // 8
 
     @property
     def piece(self) -> int:
@@ -117,7 +117,7 @@ def open_dense(
     at_hand = min(n_blocks, 2 * group_size(m, dtype))
     least = max(at_hand * size, 6 * 8 * m)
     if least > room:
-        raise too_little(n, budget, (least + budget.reserved(n, block)) * 16 // 15)
+        raise too_little(n, budget, (least + budget.reserved(n, block)) * 8 // 7)
     file, constant = rows_on_disk(table, block, ranks, budget.piece)
     if constant.all():
         file.close()

@@ -70,6 +70,12 @@ class BlockCache:
                 start_new_thread(self._read_ahead, (number,))
         return self._get(i), self._get(j)
 
+    def clear(self) -> None:
+        """Forget the blocks, and read none ahead until one is asked for."""
+        with self._lock:
+            self._now = -1
+            self._blocks.clear()
+
     def _get(self, i: int) -> Block:
         mine = False
         try:
@@ -169,6 +175,10 @@ class StoredCorrelationSource(CorrelationSource):
 
     def _pair(self, i: int, j: int) -> tuple[Block, Block]:
         return self._cache.pair(i, j)
+
+    def rest(self) -> None:
+        """Leave the memory of blocks to what is done between passes."""
+        self._cache.clear()
 
     def close(self) -> None:
         """Give the temporary file back."""
