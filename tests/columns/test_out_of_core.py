@@ -309,7 +309,8 @@ def test_memory_is_bounded(tmp_path, m, n, memory):
     size = large(tmp_path / "table.npy", m, n, np.float64)
     grown = measured(tmp_path / "table.npy", f"{memory} MB")
     assert size > 2.1e6 * memory
-    assert grown < 1e6 * memory
+    # With blocks and edges at the same time it would be all of it.
+    assert grown < 0.9e6 * memory
 
 
 INTERRUPTED = """

@@ -10,7 +10,7 @@ from scipy import io as scipy_io
 from scipy import sparse
 
 from franet.exceptions import DataError, UsageError
-from franet.io import read_table, write_table
+from franet.io import _arrays, read_table, write_table
 from franet.io._thrift import Reader
 
 X = np.random.default_rng(0).normal(size=(40, 6))
@@ -100,7 +100,7 @@ def test_zero_bytes_far_down_in_a_text(tmp_path, cell):
         read_table(tmp_path / "x.tsv")
 
 
-def test_damage_is_told_when_a_piece_is_read(tmp_path):
+def test_damage_is_told_when_a_piece_is_read(tmp_path, monkeypatch):
     h5py = pytest.importorskip("h5py", reason="needs the extra hdf5")
     path = tmp_path / "x.h5"
     with h5py.File(path, "w") as file:
@@ -109,7 +109,14 @@ def test_damage_is_told_when_a_piece_is_read(tmp_path):
     data = bytearray(path.read_bytes())
     data[at : at + 20] = bytes(20)
     path.write_bytes(data)
-    refused(path, "it is cut off or damaged, write it again", lazy=0)
+    refused(path, "cannot be read as hdf5", lazy=0)
+    with h5py.File(path, "r+") as file:
+        file["Y"] = X
+    np.testing.assert_array_equal(read_table(path, variable="Y").X, X)
+    refused(path, "cannot be read as hdf5", lazy=0, variable="X")
+    # As amid a large dataset, of which only the ends were looked at.
+    monkeypatch.setattr(_arrays, "look_through", lambda *_: 0)
+    refused(path, "it is cut off or damaged, write it", lazy=0, variable="X")
 
 
 def test_small_files_that_claim_to_be_huge(tmp_path):

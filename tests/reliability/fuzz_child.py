@@ -92,6 +92,8 @@ def check_error(err: BaseException) -> None:
 def put(files: Files, path: Path) -> int:
     """Write the files of a case, and return their size."""
     if list(files) == [""]:
+        # A new file: HDF5 knows one that is still open by its number on the disk.
+        path.unlink(missing_ok=True)
         path.write_bytes(files[""])
     else:
         shutil.rmtree(path, ignore_errors=True)

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from franet.exceptions import DataError, UsageError
-from franet.io._arrays import check_datasets
-from franet.io._source import expect, opened, reading, require
+from franet.io._hdf5 import look_through, start_looking
+from franet.io._source import check_expansion, expect, opened, reading, require
 from franet.io._table import Options, Raw
 
 __all__ = ["read"]
@@ -16,13 +16,14 @@ __all__ = ["read"]
 def read(path: Path, options: Options) -> Raw:
     """Read `X`, or the layer that `variable` names; names are those of `var`."""
     expect(path, "a h5ad file", b"\x89HDF\r\n\x1a\n")
+    start_looking()
     anndata = require("anndata", "Reading h5ad files", "anndata")
     with reading(path, "h5ad"):
         # A layer is read as a whole even then.
         lazy = options.variable in (None, "X") and options.only_opens(
             path.stat().st_size
         )
-        check_datasets(path, "X" if lazy else "")
+        check_expansion(path, look_through(path, "", "X" if lazy else ""))
         data = anndata.read_h5ad(path, backed="r" if lazy else None)
         X = _matrix(path, data, options.variable)
         if lazy:

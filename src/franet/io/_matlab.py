@@ -8,8 +8,9 @@ from typing import Any
 
 from franet.exceptions import DataError
 from franet.io._choose import choose
+from franet.io._hdf5 import look_through
 from franet.io._mat5 import read_variable, variables
-from franet.io._source import reading, require, start_of
+from franet.io._source import check_expansion, reading, require, start_of
 from franet.io._table import Options, Raw
 
 __all__ = ["read"]
@@ -25,8 +26,10 @@ def read(path: Path, options: Options) -> Raw:
     start = start_of(path)
     if start.startswith(_HDF5) or start[_USER_BLOCK:].startswith(_HDF5):
         h5py = require("h5py", "Reading mat files of version 7.3", "hdf5")
-        with reading(path, "mat"), h5py.File(path, "r") as file:
-            return Raw(_from_hdf5(path, file, options.variable))
+        with reading(path, "mat"):
+            look_through(path, None)
+            with h5py.File(path, "r") as file:
+                return Raw(_from_hdf5(path, file, options.variable))
     if 0 in start[:4]:  # texts at the start of a file of version 5 hold no zero there
         return Raw(_from_version_4(path, options.variable))
     if start[_HEADER - 2 : _HEADER] not in (b"IM", b"MI"):
@@ -75,7 +78,9 @@ def _from_hdf5(path: Path, file: Any, variable: str | None) -> Any:
     shapes = {name: _shape(item) for name, item in found.items() if _is_array(item)}
     if variable is not None or not shapes:
         shapes = {name: _shape(item) for name, item in found.items()}
-    item = found[choose(path, shapes, variable)]
+    name = choose(path, shapes, variable)
+    check_expansion(path, look_through(path, name))
+    item = found[name]
     if "MATLAB_sparse" not in item.attrs:
         array = np.asarray(item[()] if hasattr(item, "dtype") else None)
         return array.astype(bool).T if _is_logical(item) else array.T

@@ -20,6 +20,7 @@ __all__ = [
     "check_truth",
     "check_type",
     "expect",
+    "most_bytes",
     "open_binary",
     "open_text",
     "opened",
@@ -91,6 +92,11 @@ def check_readable(path: Path, folder: bool = False) -> None:
         raise DataError(f"{path}: the file is empty; write the table again")
 
 
+def most_bytes(size: int) -> int:
+    """Return what a table may take in memory whose file has so many bytes."""
+    return max(_HARMLESS, _MOST_TIMES * size)
+
+
 def check_expansion(path: Path, nbytes: int) -> None:
     """Raise a DataError where a small file claims to hold a huge table.
 
@@ -105,7 +111,7 @@ def check_expansion(path: Path, nbytes: int) -> None:
         return
     files = path.rglob("*") if path.is_dir() else [path]
     size = sum(file.stat().st_size for file in files if file.is_file())
-    if nbytes > _MOST_TIMES * size:
+    if nbytes > most_bytes(size):
         raise DataError(
             f"{path}: would take {nbytes / 1e9:.1f} GB of memory, {_MOST_TIMES} times "
             "the file and more; it is damaged or made to do harm. If it is neither, "
