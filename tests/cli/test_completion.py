@@ -55,6 +55,17 @@ def test_script(shell):
     assert read.returncode == 0
 
 
+def test_bare_zsh_loads_its_completion():
+    script = run("completion", "zsh").stdout
+    assert script.startswith("#compdef franet\n(( $+functions[compdef] )) ||")
+    if shutil.which("zsh") is None:
+        pytest.skip("zsh is not installed")
+    said = subprocess.run(
+        ["zsh", "-f", "-c", script], capture_output=True, text=True, check=False
+    )
+    assert (said.returncode, said.stderr) == (0, "")
+
+
 def test_in_bash(tmp_path):
     if shutil.which("bash") is None:
         pytest.skip("bash is not installed")

@@ -9,6 +9,7 @@ import click
 __all__ = ["completion"]
 
 _SHELLS = ("bash", "zsh", "fish")
+_LOADED = "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit }"
 
 
 @click.command(short_help="Print the script that lets a shell complete commands.")
@@ -33,4 +34,10 @@ def completion(ctx: click.Context, shell: str) -> None:
 
 def _script(shell: Any) -> str:
     """Return the script, without asking whether that shell is installed here."""
-    return str(shell.source_template % shell.source_vars())
+    script = str(shell.source_template % shell.source_vars())
+    if shell.name == "zsh":
+        # Nothing is completed in a bare zsh until somebody asks for it. The first line
+        # has to stay the first, for scripts in a folder of fpath.
+        first, _, rest = script.partition("\n")
+        script = f"{first}\n{_LOADED}\n{rest}"
+    return script
