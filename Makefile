@@ -8,8 +8,11 @@ BIN = $(VENV)/bin
 demo: $(VENV)/.demo
 	$(BIN)/franet demo
 
+# Tests of a file stay together; those marked "alone" have the machine to themselves.
+PYTEST = -m pytest --numprocesses=auto --maxprocesses=4 --dist=loadfile
+
 test: $(VENV)/.test
-	$(BIN)/python -m pytest
+	$(BIN)/python $(PYTEST)
 
 # Lines of the compiled kernels are seen by coverage only when they run as Python.
 coverage: $(VENV)/.test
@@ -56,10 +59,10 @@ NEWEST ?= $(firstword $(foreach minor,14 13 12 11,\
 
 versions:
 	PIP_CONSTRAINT=.ci/oldest.txt $(MAKE) VENV=.venv-oldest PYTHON=$(OLDEST) .venv-oldest/.test
-	SCIPY_ARRAY_API=1 .venv-oldest/bin/python -m pytest $(TESTED)
+	SCIPY_ARRAY_API=1 .venv-oldest/bin/python $(PYTEST) $(TESTED)
 	PIP_UPGRADE=1 PIP_UPGRADE_STRATEGY=eager \
 		$(MAKE) VENV=.venv-newest PYTHON=$(NEWEST) .venv-newest/.test
-	SCIPY_ARRAY_API=1 .venv-newest/bin/python -m pytest $(TESTED)
+	SCIPY_ARRAY_API=1 .venv-newest/bin/python $(PYTEST) $(TESTED)
 
 .venv-oldest/.installed: .ci/oldest.txt
 

@@ -144,7 +144,9 @@ def test_parameters(given, message):
         ({"similarity": "precomputed"}, "precomputed.*Use variant='paper'"),
         ({"similarity": "mixed"}, "mixed.*numbers only.*Use variant='paper'"),
         ({"similarity": "seuclidean"}, "seuclidean.*Use variant='paper'"),
-        ({"similarity": np.dot}, "a callable.*Use variant='paper'"),
+        pytest.param(
+            {"similarity": np.dot}, "a callable.*Use variant='paper'", id="function"
+        ),
         ({"thresholds": "quantile"}, "quantile.*Use variant='paper'"),
     ],
     ids=str,

@@ -236,6 +236,7 @@ def test_progress_as_a_bar(monkeypatch, capsys):
     assert bar._bar is None
 
 
+@pytest.mark.alone
 def test_unheard_reports_cost_little():
     work = Work([("edges", done, 10**5) for done in range(10**5)])
     start = time.perf_counter()

@@ -316,6 +316,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.alone
 @pytest.mark.skipif(os.name != "posix", reason="signals as on POSIX")
 @pytest.mark.parametrize("ranker", ["silent", "told"])
 def test_interrupt_stops_within_a_second(ranker):

@@ -44,6 +44,7 @@ def seconds(code):
     return time.perf_counter() - started
 
 
+@pytest.mark.alone
 def test_import_is_quick():
     base = "import numpy, scipy.sparse"
     seconds(f"{base}, franet")  # files into the cache

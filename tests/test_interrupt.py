@@ -57,6 +57,7 @@ def fits(tmp_path_factory):
             process.kill()
 
 
+@pytest.mark.alone
 @pytest.mark.skipif(os.name != "posix", reason="signals as on POSIX")
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("stage", ["extremes", "edges"])

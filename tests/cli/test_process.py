@@ -20,6 +20,7 @@ def data(tmp_path):
     return path
 
 
+@pytest.mark.alone
 def test_help_comes_at_once():
     seconds = []
     for _ in range(3):

@@ -330,6 +330,7 @@ def test_pandas_is_asked_for_only_where_needed(write, monkeypatch):
         read_table(write("a,b\n1,\n"))
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("gap", [False, True])
 def test_wide_file_loads_in_seconds(tmp_path, gap):
     X = np.random.default_rng(0).normal(size=(100, 50_000)).round(6)

@@ -94,6 +94,7 @@ def test_arguments():
     assert np.isfinite(layout(W, gaps)).all()
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("sizes", [[1000], [100] * 10, [2] * 300, [700, 200, 50, 50]])
 def test_fast(sizes):
     net, group = cliques(sizes, within=0.05, noise=0.001)

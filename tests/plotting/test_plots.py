@@ -146,7 +146,7 @@ def test_quality_curve():
         {"keep_all": True},
         {"quality": "gini"},
         {"quality": "random", "random_state": 0},
-        {"quality": np.max},
+        pytest.param({"quality": np.max}, id="function"),
         {"min_mean_degree": 1e6},
         {"variant": "reference"},
         {"similarity": "euclidean"},

@@ -25,6 +25,7 @@ def made(tmp_path_factory):
     return path, summary, time.perf_counter() - start
 
 
+@pytest.mark.alone
 @needs_shared
 def test_time_and_size(made):
     path, summary, seconds = made
@@ -34,6 +35,7 @@ def test_time_and_size(made):
     assert len(summary["features"]) == 500
 
 
+@pytest.mark.alone
 @needs_shared
 def test_it_opens_and_answers_within_two_seconds(browser, made, artefacts):
     path, summary, _ = made
