@@ -127,7 +127,9 @@ def test_text():
         "rank correlation 0.988, 97 % of the first 100 stay, by all edges of 512 "
         "features."
     )
+    figures["score_error"] = 1e-14
     told = Approximation(sampled=True, recall=np.nan, n_rivals=1, **figures)
+    assert "at most 0.001 %, rank" in str(told)
     assert "scores from a sample of the features" in str(told)
     assert str(told).endswith("; another threshold may be as good.")
     assert told.is_poor

@@ -22,6 +22,7 @@ __all__ = ["Approximation", "check"]
 DRAWN, TOP = 512, 400
 # Of so many at the top it is told how many stay there.
 _KEPT = 100
+_TOLD = 0.001  # percent; less is rounding
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ class Approximation:
         )
         return (
             f"Approximate: {how}; mean error of a score at most "
-            f"{100 * self.score_error:.2g} %, rank correlation "
+            f"{max(100 * self.score_error, _TOLD):.2g} %, rank correlation "
             f"{self.score_agreement:.3f}, {100 * self.top_agreement:.0f} % of the "
             f"first {_KEPT} stay, by all edges of {self.n_checked} features{rivals}."
         )
