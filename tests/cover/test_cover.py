@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -33,6 +34,7 @@ def grouped(**parameters):
 
 
 CASES = {**TABLES, "spiky": spiky(), "grouped": grouped(duplicates=4).X}
+CASES["wide"] = np.random.default_rng(4).normal(size=(12, 90))
 
 
 @pytest.mark.kernels
@@ -44,6 +46,17 @@ def test_definition(name):
     k = len(order)
     np.testing.assert_allclose(ranker.gains_[:k], gains, rtol=1e-7, atol=1e-10)
     assert ranker.order_[:k].tolist() == order.tolist()
+
+
+def test_many_examples_take_no_matrix_of_them():
+    X = np.random.default_rng(0).normal(size=(6000, 5))
+    tracemalloc.start()
+    try:
+        cover().fit(X)
+        taken = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert taken < 8 * 6000**2 / 4
 
 
 def test_cost_is_what_a_gain_is_divided_by():

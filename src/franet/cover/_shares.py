@@ -7,6 +7,7 @@ says what a further pick would add to it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -143,12 +144,24 @@ class Representatives:
         self._targets = table.Z[part]
         self._weights = table.weights[part] / table.weights[part].sum()
         self._cover = xp.zeros_like(self._weights)
-        # Before any pick, Σ_j w_j (z_i·z_j)² is a quadratic form of z_i.
-        Q = self._targets.T @ (self._weights[:, None] * self._targets)
         self._gains = xp.empty_like(table.weights)
+        for rows, gains in self._first_gains():
+            self._gains[rows] = gains
+
+    def _first_gains(self) -> Iterator[tuple[slice, Array]]:
+        """Yield ``Σ_j w_j (z_i·z_j)²``, what each feature adds as the first pick."""
+        n, m = self._Z.shape
+        n_targets = len(self._targets)
+        if m * (n + n_targets) < n * n_targets:
+            # Fewer products as a quadratic form of z_i.
+            Q = self._targets.T @ (self._weights[:, None] * self._targets)
+            for rows in blocks_of(self._Z):
+                Z = self._Z[rows]
+                yield rows, namespace(Z).einsum("ij,ij->i", Z @ Q, Z)
+            return
         for rows in blocks_of(self._Z):
-            Z = self._Z[rows]
-            self._gains[rows] = xp.einsum("ij,ij->i", Z @ Q, Z)
+            R = self._Z[rows] @ self._targets.T
+            yield rows, (R * R) @ self._weights
 
     def gains(self) -> Array:
         """Return what each feature would add."""
