@@ -86,6 +86,8 @@ class _Looker:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 text=True,
+                # It multiplies nothing.
+                env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
             )
             self._ready = False
         return process
