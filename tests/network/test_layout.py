@@ -99,10 +99,10 @@ def test_arguments():
 def test_fast(sizes):
     net, group = cliques(sizes, within=0.05, noise=0.001)
     layout(TRIANGLES)
-    started = time.perf_counter()
+    started = time.process_time()
     layout(net, group)
     # The bar is 1 s; the machine may be busy with something else.
-    assert time.perf_counter() - started < 4.0
+    assert time.process_time() - started < 4.0
 
 
 def test_very_large_communities():
