@@ -95,8 +95,8 @@ def choose_place(backend: str, device: Any, shape: tuple[int, int]) -> Any:
         return None
     place = choose_device(device)
     # The features, what is left of them, and those among which neighbours are; two
-    # products of examples.
-    needed = 8 * (n * (2 * m + min(m, EXAMPLES)) + 2 * m * m) + _ROOM
+    # products of examples, or what the picks explain and a copy of it.
+    needed = 8 * (n * (2 * m + min(m, EXAMPLES)) + 2 * m * min(m, n)) + _ROOM
     free = free_bytes(place)
     if needed <= free:
         return place
