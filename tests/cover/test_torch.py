@@ -195,6 +195,7 @@ def test_where_it_runs(monkeypatch):
     assert choose_place("auto", "cuda", (5, 5)) is cpu
     assert choose_place("torch", None, (5, 5)) is cpu
     assert choose_place("numpy", None, large) is None
+    assert choose_place("torch", None, (10**6, 40)) is cpu
     # 10 GB do not hold it three times.
     huge = (1000, 10**6)
     assert choose_place("auto", None, huge) is None
