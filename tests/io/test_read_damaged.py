@@ -130,6 +130,14 @@ def test_small_files_that_claim_to_be_huge(tmp_path):
     refused(path, "would take 0.8 GB of memory")
 
 
+@pytest.mark.parametrize("lazy", [None, 0])
+def test_many_chunks_that_are_not_there(tmp_path, lazy):
+    zarr = pytest.importorskip("zarr", reason="needs the extra zarr")
+    path = tmp_path / "x.zarr"
+    zarr.create_array(path, shape=(7, 65_535), chunks=(4, 2), dtype="f8")
+    refused(path, "would take 0.3 GB of memory", lazy=lazy)
+
+
 def test_numbers_too_large_for_a_double_are_infinite(tmp_path):
     if np.finfo(np.longdouble).max == np.finfo(np.float64).max:
         pytest.skip("long doubles are doubles here")

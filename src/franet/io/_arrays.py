@@ -26,12 +26,13 @@ def read(path: Path, options: Options) -> Raw:
         array = arrays[name]
         if options.format == "hdf5":
             look_through(path, name)
+        check_expansion(path, _chunk_bytes(array))
         nbytes = array.dtype.itemsize * array.size
         if len(shapes[name]) == 2 and options.only_opens(nbytes):
             columns = opened(path, array)
             stack.pop_all()  # the file is open as long as the array is used
             return Raw(columns)
-        check_expansion(path, max(nbytes, _chunk_bytes(array)))
+        check_expansion(path, nbytes)
         return Raw(array[...])
 
 
