@@ -114,6 +114,36 @@ def test_centralities(table, centrality):
         assert_agrees(fit(X, **choice), expected, tolerance=1e-9)
 
 
+def copies(*counts):
+    """Return columns of which each is there so many times, and some noise."""
+    rng = np.random.default_rng(0)
+    each = np.repeat(rng.normal(size=(30, len(counts))), counts, axis=1)
+    return np.hstack([each, rng.normal(size=(30, 10))])
+
+
+@pytest.mark.parametrize(
+    "counts", [[2] * 50, [70, 70], [70, 69, 3], [80, 80, 80, 5, 5]]
+)
+@pytest.mark.parametrize("weighted", [True, False])
+def test_eigenvector_of_components(counts, weighted):
+    # More than are solved as a dense matrix; several have the same eigenvalue.
+    X = copies(*counts)
+    choice = {
+        "centrality": "eigenvector", "thresholds": "linear", "n_thresholds": 4,
+        "weighted": weighted, "min_mean_degree": 0.1,
+    }  # fmt: skip
+    assert_agrees(fit(X, **choice), naive_frane(X, **choice), tolerance=1e-9)
+
+
+@pytest.mark.parametrize("damping", [0.99, 0.995, 0.999, 0.9999])
+@pytest.mark.parametrize("n", [30, 100])
+def test_damping_near_one(n, damping):
+    # Conjugate gradients pause for long, as if rounding were all that is left.
+    X = np.random.default_rng(5712689).normal(size=(20, n)).cumsum(axis=1)
+    choice = {"damping": damping, "n_thresholds": 20}
+    assert_agrees(fit(X, **choice), naive_frane(X, **choice))
+
+
 @pytest.mark.parametrize("table", TABLES)
 @pytest.mark.parametrize("quality", ["gini", "cv", "entropy"])
 def test_qualities(table, quality):

@@ -54,6 +54,7 @@ def few_kept(request, monkeypatch):
         {},
         {"variant": "reference"},
         {"weighted": False},
+        {"damping": 0.999},
         {"similarity": "manhattan", "thresholds": "linear"},
         {"thresholds": "quantile"},
         {"similarity": "abs-correlation"},

@@ -102,7 +102,7 @@ class SparseGraphs:
             damping,
             best,
             rtol,
-            1000,
+            10_000,
             z=z,
             work=np.empty((5, self.n)),
         )

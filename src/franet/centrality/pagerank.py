@@ -51,6 +51,8 @@ class _Iteration:
         self.best_high = np.inf
         self.best_error = np.inf
         self.idle = 0
+        # Conjugate gradients pause for some √κ rounds, and κ < 2 / (1 − damping).
+        self.patience = max(PATIENCE, int(2.0 / np.sqrt(1.0 - damping)))
 
     def request(self) -> NDArray[np.float64]:
         """Return the vector whose product with the graph is needed next."""
@@ -91,7 +93,7 @@ class _Iteration:
         self.idle = 0 if better else self.idle + 1
         self.best_error = min(error, self.best_error)
         self.best_high = min(high, self.best_high)
-        done = error <= rtol or self.idle >= PATIENCE or self.square == 0.0
+        done = error <= rtol or self.idle >= self.patience or self.square == 0.0
         scores = np.where(connected, d * z, self.base)
         return Solution(scores, float(low), float(high)), done
 

@@ -16,7 +16,7 @@ __all__ = ["TorchGraphs", "lexsort"]
 
 # Looks without progress after which rounding is all that is left.
 _PATIENCE = 4
-_MOST_ROUNDS = 300
+_MOST_ROUNDS = 3000
 # Steps between two looks at what they have reached: looking costs more than a step.
 _STEPS = 3
 # Graphs solved at a time, and numbers in a matrix that holds a vector of each.
@@ -201,6 +201,8 @@ class _Iterations:
         self.torch = torch = graphs._torch
         self.graphs = graphs
         self.damping, self.rtol = damping, rtol
+        # Conjugate gradients pause for some √κ steps, and κ < 2 / (1 − damping).
+        self.patience = max(_PATIENCE, 8.0 / np.sqrt(1.0 - damping) / _STEPS)
         self.d = graphs.on_device[:, which]
         self.connected = self.d > 0.0
         self.base = (1.0 - damping) / graphs.n
@@ -258,7 +260,7 @@ class _Iterations:
         better = ε < 0.9 * self.smallest
         self.idle = torch.where(better, 0.0, self.idle + 1.0)
         self.smallest = torch.minimum(ε, self.smallest)
-        return gone | (error <= self.rtol) | (self.idle >= _PATIENCE)
+        return gone | (error <= self.rtol) | (self.idle >= self.patience)
 
     def _rqh(self, z: Any, ε: Any, η: Any) -> tuple[Any, Any]:
         """Return bounds on RQH from bounds ``|z* − z| ≤ min(ε, η z)``."""

@@ -211,6 +211,8 @@ def pagerank(
     ρρ = _dot(ρ, ρ)
     smallest = checked = np.inf
     since = 0
+    # They pause for some √κ rounds, and κ < 2 / (1 − δ).
+    most_idle = max(12.0, 8.0 / np.sqrt(1.0 - δ))
     low, high = 0.0, np.inf
     status = STALLED
     ε = η = np.inf
@@ -246,7 +248,7 @@ def pagerank(
             since = 0
         else:
             since += 1
-            if since >= 12:
+            if since >= most_idle:
                 break
         for j in range(n):
             q[j] = p[j] * root[j]

@@ -214,7 +214,7 @@ class KeptGraphs:
                 damping,
                 best,
                 rtol,
-                1000,
+                10_000,
                 z=z,
                 work=np.empty((5, self.n)),
             )
