@@ -11,6 +11,7 @@ import pytest
 from scipy import sparse
 
 from franet import DataError, FRANe
+from franet.exceptions import UsageError
 from tables import TABLES
 
 X = TABLES["random"][:, :6]
@@ -153,6 +154,12 @@ def test_parameters(given, message):
 )
 def test_no_reference_definition(given, message):
     fails(np.abs(np.corrcoef(X.T)), message, variant="reference", **given)
+
+
+@pytest.mark.parametrize("given", [{"scheduler": "tcp://h:1"}, {"backend": "dask"}])
+def test_a_device_is_not_for_a_cluster(given):
+    message = "device='cpu' is for torch, not for a Dask cluster. Leave out device"
+    fails(X, message, UsageError, device="cpu", **given)
 
 
 @pytest.mark.parametrize("similarity", ["spearman", "euclidean", "precomputed"])

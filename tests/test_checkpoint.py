@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import numpy as np
 import pytest
@@ -10,7 +11,10 @@ import pytest
 from franet import FRANe
 from franet.engine import levels
 from franet.engine._numpy import TileEngine
+from franet.engine._torch import TorchEngine
 from franet.exceptions import DataError
+from franet.similarity import _correlation
+from franet.similarity._stored import StoredCorrelationSource
 from tables import blocks
 from test_agreement import fit
 
@@ -66,9 +70,55 @@ def test_what_is_done_is_not_repeated(tmp_path, passes, choice, dtype):
     np.testing.assert_array_equal(a.data, b.data)
     made.clear()
     # A fit that is done needs no pass at all, on any number of threads.
-    again = fit(table, **choice, checkpoint=tmp_path / "passes", n_jobs=2)
-    np.testing.assert_array_equal(again.scores_, whole.scores_)
-    assert made == []
+    for n_jobs in (1, 3):
+        again = fit(table, **choice, checkpoint=tmp_path / "passes", n_jobs=n_jobs)
+        np.testing.assert_array_equal(again.scores_, whole.scores_)
+        assert made == []
+
+
+def spread_from(share):
+    """Return a progression; all of them have one name."""
+    return lambda low, high, n: np.linspace(low + share * (high - low), high, n)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "repeated"),
+    [
+        (
+            {"min_mean_degree": 40, "max_edges": 400},
+            {"min_mean_degree": 40, "max_edges": 4000},
+            ["strongest edges"],
+        ),
+        # Few enough to be kept all: another kind of pass.
+        (
+            {"min_mean_degree": 40, "max_edges": 400},
+            {"min_mean_degree": 40, "max_edges": 50_000},
+            ["edges"],
+        ),
+        (
+            {"quality": "random", "random_state": 1},
+            {"quality": "random", "random_state": 2},
+            None,
+        ),
+        ({"thresholds": spread_from(0.0)}, {"thresholds": spread_from(0.6)}, None),
+    ],
+)
+def test_a_pass_that_differs_is_made_anew(tmp_path, passes, first, second, repeated):
+    made, _ = passes
+    expected = fit(X, **CHOICE, **second)
+    fit(X, **CHOICE, **first, checkpoint=tmp_path / "passes")
+    made.clear()
+    for again in (repeated, []):
+        found = fit(X, **CHOICE, **second, checkpoint=tmp_path / "passes")
+        if again is None:
+            assert made and "extremes" not in made
+        else:
+            assert made == again
+        made.clear()
+        for name in ("scores_", "n_edges_", "thresholds_"):
+            np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+        a, b = found.network_.adjacency, expected.network_.adjacency
+        np.testing.assert_array_equal(a.toarray(), b.toarray())
 
 
 @pytest.fixture
@@ -95,6 +145,21 @@ def test_another_table_is_refused(folder):
     for table in (other, X[:, ::-1], X[:, :299]):
         with pytest.raises(DataError, match="another"):
             fit(table, **CHOICE, checkpoint=folder)
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
+def test_tables_are_compared_at_their_scale(tmp_path, scale):
+    choice = {**CHOICE, "similarity": "euclidean", "checkpoint": tmp_path / "passes"}
+    fit(scale * X, **choice)
+    # As another machine may have rounded it.
+    probe = np.load(tmp_path / "passes" / "table.npy")
+    np.save(tmp_path / "passes" / "table.npy", probe * (1 + 1e-13))
+    fit(scale * X, **choice)
+    other = X.copy()
+    other[3, 299] += 1e-3
+    for table in (other, 2 * X, 0.5 * X):
+        with pytest.raises(DataError, match="another table"):
+            fit(scale * table, **choice)
 
 
 @pytest.mark.parametrize(
@@ -149,6 +214,50 @@ def test_memory_and_random_state_may_change(folder):
     assert fit(X, **CHOICE, checkpoint=folder, max_memory="1 GB", random_state=3)
 
 
+def test_features_may_lie_elsewhere(tmp_path, monkeypatch):
+    monkeypatch.setattr(_correlation, "GROUP", 1)
+    table, choice = blocks(m=400, n=800), {**CHOICE, "checkpoint": tmp_path / "passes"}
+    expected, opened = fit(table, **choice), []
+    init = StoredCorrelationSource.__init__
+
+    def counted(self, *args):
+        opened.append(self)
+        init(self, *args)
+
+    monkeypatch.setattr(StoredCorrelationSource, "__init__", counted)
+    again = fit(table, **choice, n_jobs=1, max_memory="6 MB")
+    assert len(opened) == 1
+    np.testing.assert_array_equal(again.scores_, expected.scores_)
+
+
+def summed(matrix, power):
+    return np.asarray((matrix.power(power)).sum(axis=0)).ravel()
+
+
+@pytest.mark.parametrize(
+    ("given", "later"),
+    [
+        ({"n_thresholds": np.int64(20)}, {"n_thresholds": 20}),
+        ({"damping": np.float32(0.5)},) * 2,
+        ({"weighted": np.bool_(False)}, {"weighted": False}),
+        ({"min_mean_degree": np.int32(2)}, {"min_mean_degree": 2}),
+        # Each has an address of its own.
+        ({"centrality": partial(summed, power=2)},) * 2,
+        (
+            {"centrality": partial(summed, power=2)},
+            {"centrality": partial(summed, power=2)},
+        ),
+    ],
+)
+def test_parameters_of_other_kinds(tmp_path, given, later):
+    folder = tmp_path / "passes"
+    first = fit(X, **{**CHOICE, **given}, checkpoint=folder)
+    again = fit(X, **{**CHOICE, **later}, checkpoint=folder)
+    np.testing.assert_array_equal(again.scores_, first.scores_)
+    settings = json.loads((folder / "about.json").read_text())["settings"]
+    assert settings["n_thresholds"] == 20
+
+
 def test_with_torch(tmp_path):
     torch = pytest.importorskip("torch", reason="torch is not installed")
     torch.set_num_threads(1)
@@ -159,6 +268,40 @@ def test_with_torch(tmp_path):
         np.testing.assert_array_equal(resumed.scores_, whole.scores_)
     with pytest.raises(DataError, match="belongs to another"):
         fit(X, n_thresholds=8, backend="numpy", checkpoint=tmp_path / "passes")
+
+
+@pytest.mark.parametrize("order", [("1 GB", "200 MB"), ("200 MB", "1 GB")])
+def test_torch_with_other_memory(tmp_path, monkeypatch, order):
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    torch.set_num_threads(1)
+    # A tenth of the pairs, and a fiftieth of them.
+    monkeypatch.setattr("franet.engine._torch._BYTES_PER_EDGE", 200_000)
+    choice = {"n_thresholds": 8, "backend": "torch", "device": "cpu"}
+    small = fit(X, **choice, max_memory="200 MB")
+    choice["checkpoint"] = tmp_path / "passes"
+    fit(X, **choice, max_memory=order[0])
+    made, visit = [], TorchEngine.visit_tiles
+
+    def counted(self, what, rounds):
+        made.append(what.stage)
+        return visit(self, what, rounds)
+
+    monkeypatch.setattr(TorchEngine, "visit_tiles", counted)
+    resumed = fit(X, **choice, max_memory=order[1])
+    np.testing.assert_array_equal(resumed.scores_, small.scores_)
+    # With more memory all that is done is taken.
+    assert (not made) == (order[0] == "200 MB")
+    assert "extremes" not in made
+
+
+def test_torch_with_other_tiles(tmp_path, monkeypatch):
+    pytest.importorskip("torch", reason="torch is not installed")
+    monkeypatch.setattr("franet.engine._torch._BLOCKS", (1, 1, 1, 1, 128, 64))
+    choice = {"n_thresholds": 3, "backend": "torch", "device": "cpu"}
+    choice["checkpoint"] = tmp_path / "passes"
+    fit(X, **choice, max_memory="2 MB")
+    with pytest.raises(DataError, match=r"other memory: .* was 128, this one's is 64"):
+        fit(X, **choice, max_memory="1 MB")
 
 
 @pytest.mark.parametrize("choice", [{"redundancy": "cover"}, {"search": "approximate"}])

@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse, stats
 
 from franet import DegenerateRankingWarning, FRANe
+from franet.exceptions import UsageError
 from franet.network import AttributeNetwork
 from naive import naive_frane
 from tables import TABLES, blocks, random
@@ -325,3 +326,20 @@ def test_two_dense_groups_win_over_noise():
     table = np.hstack([table, other + 0.3 * rng.normal(size=(300, 4))])
     table = np.hstack([table, random(300, 6, 2)])
     assert FRANe().fit(table).ranking_[0] == 1
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"search": "approximate"},
+        {"backend": "torch"},
+        {"device": "cpu"},
+        {"backend": "dask"},
+        {"scheduler": "tcp://h:1"},
+    ],
+    ids=str,
+)
+def test_plan_is_of_the_exact_search_on_the_cores(given):
+    with pytest.raises(UsageError, match="search='exact' and backend='numpy'") as error:
+        FRANe(**given).plan(X)
+    assert "\n" not in str(error.value)

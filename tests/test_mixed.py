@@ -128,7 +128,7 @@ WIDE = frame(m=30, numbers=150, levels=(2, 3, 4, 5, 6) * 30)
 @pytest.fixture(autouse=True)
 def small_tiles(monkeypatch, request):
     if "several tiles" in request.node.name:
-        monkeypatch.setattr("franet.similarity._mixed.BLOCK", 8)
+        monkeypatch.setattr("franet.similarity._mixed.block_size", lambda n: 8)
 
 
 @pytest.mark.kernels

@@ -13,8 +13,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import logsumexp
 
 from franet.engine._numpy import TileEngine
+from franet.similarity._distances import DistanceSource
 from naive import naive_frane
 from tables import TABLES, blocks, random, tied
 from test_agreement import assert_agrees, fit
@@ -182,6 +184,26 @@ def test_distances_that_overflow_are_an_error(similarity):
     huge = X / np.abs(X).max() * 1e308
     with pytest.raises(ValueError, match=r"(?i)overflow|too large"):
         fit(huge, similarity=similarity, p=3)
+
+
+@pytest.mark.parametrize("p", [1.0, 3.0, 50.0, 1000.0])
+@pytest.mark.parametrize("scale", [1.0, 1e-7, 1e7, 1e-150])
+def test_powers_neither_vanish_nor_overflow(p, scale):
+    with np.errstate(divide="ignore"):
+        logs = np.log(np.abs(X[:, :, None] - X[:, None, :]))
+    expected = scale * np.exp(logsumexp(p * logs, axis=0) / p)
+    n = X.shape[1]
+    found = DistanceSource(X * scale, "minkowski", p).tile(0, 0)[:n, :n]
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("variant", ["paper", "reference"])
+@pytest.mark.parametrize("scale", [1e-7, 1e7])
+def test_large_exponents_see_no_scale(scale, variant):
+    choice = {"similarity": "minkowski", "p": 50.0, "variant": variant}
+    plain, other = fit(X, **choice), fit(X * scale, **choice)
+    assert other.winner_ == plain.winner_
+    assert_same_scores(other, plain, 1e-11)
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.int64, np.uint64, np.bool_])

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from franet.engine._numpy import TileEngine
 from franet.similarity import open_source
-from franet.similarity._distances import DistanceSource
+from franet.similarity._distances import row_deviations
 from franet.similarity._sparse import SparseCorrelationSource
 from tables import TABLES
 from test_agreement import NAMED, fit
@@ -180,7 +180,7 @@ def test_fit_does_not_make_the_table_dense(similarity, monkeypatch):
     monkeypatch.setattr(TileEngine, "KEPT_PAIRS", 10_000)
     monkeypatch.setattr(TileEngine, "DEEP_PAIRS", 10_000)
     # Distances are taken between dense blocks: three small ones are a fifth of a table.
-    monkeypatch.setattr(DistanceSource, "block", 64)
+    monkeypatch.setattr("franet.similarity._distances.block_size", lambda n: 64)
     m, n = (2000, 3000) if similarity == "correlation" else (1000, 1000)
     table = sparse.random_array(
         (m, n), density=0.01, format="csc", rng=np.random.default_rng(0)
@@ -191,3 +191,14 @@ def test_fit_does_not_make_the_table_dense(similarity, monkeypatch):
     assert ranker.winner_ is not None
     # Half of the dense table: it is not made, in float32 neither.
     assert peak < 8 * m * n / 2
+
+
+@pytest.mark.parametrize("offset", [1e5, 1e7, 1e9])
+def test_a_row_whose_mean_dwarfs_its_spread(offset):
+    rng = np.random.default_rng(0)
+    dense = counts(30, 60, 0.15)
+    dense[4] = offset + rng.normal(size=60)
+    deviation = row_deviations(sparse.csc_array(dense))
+    np.testing.assert_allclose(deviation, row_deviations(dense), rtol=1e-12)
+    ranker = fit(sparse.csr_array(dense), similarity="seuclidean")
+    assert_equal(ranker, fit(dense, similarity="seuclidean"))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 
+import numpy as np
 import pytest
+from scipy import sparse
 
-from franet import _torch
+from franet import FRANe, _torch
 from franet._torch import choose_device, cuda_ready, free_bytes, load, wanted
 from franet.engine.memory import available_bytes
 from franet.exceptions import MissingExtraError, UsageError
@@ -54,6 +56,17 @@ def test_wanted(monkeypatch, ready):
     assert not wanted("numpy", None)
     with pytest.raises(UsageError, match=r"device='cpu' is for torch.*backend='torch'"):
         wanted("numpy", "cpu")
+
+
+@pytest.mark.parametrize("given", [{"device": "cpu"}, {"backend": "torch"}], ids=str)
+def test_tables_that_it_does_not_take(torch, given):
+    X = np.random.default_rng(0).normal(size=(12, 8))
+    message = r"needs a dense table.* without gaps\. Leave out backend and device\.$"
+    with pytest.raises(UsageError, match=message):
+        FRANe(**given).fit(sparse.csr_array(X))
+    X[2, 3] = np.nan
+    with pytest.raises(UsageError, match=message):
+        FRANe(missing="pairwise", **given).fit(X)
 
 
 def test_devices(torch):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from franet import _torch
 from franet._threads import count_threads
@@ -18,10 +19,10 @@ from franet.engine.memory import Store, parse_bytes
 from franet.engine.plan import make_plan
 from franet.engine.tiles import PairSource
 from franet.exceptions import UsageError
+from franet.rankers._greedy import constant_in
 from franet.search import Outcome, Settings
 from franet.similarity import open_source
 from franet.similarity._dense import check_not_all
-from franet.similarity._standardise import constant_columns
 
 if TYPE_CHECKING:
     from franet._frane import FRANe
@@ -31,6 +32,7 @@ __all__ = [
     "approximate",
     "check",
     "check_combination",
+    "check_plan",
     "open_engine",
     "open_numpy_source",
 ]
@@ -109,16 +111,19 @@ def open_engine(
 
 def approximate(ranker: FRANe, X: Any) -> tuple[Outcome, NDArray[np.bool_]]:
     """Return what an approximate search finds, and which columns are constant."""
-    from franet.approximate import search_approximately
+    from franet.approximate import check_settings, search_approximately
 
+    settings, similarity = Settings.of(ranker), str(ranker.similarity)
+    # Before the table, which is one of numbers only under what there is.
+    check_settings(settings, similarity)
     table = check(ranker, X)
-    constant = constant_columns(table)
+    constant = constant_in(table)
     check_not_all(constant)
     outcome = search_approximately(
-        table,
+        table.tocsc() if sparse.issparse(table) else table,
         np.flatnonzero(~constant),
-        Settings.of(ranker),
-        similarity=str(ranker.similarity),
+        settings,
+        similarity=similarity,
         n_threads=count_threads(ranker.n_jobs),
         random_state=ranker.random_state,
     )
@@ -152,11 +157,35 @@ def check_combination(ranker: FRANe) -> None:
             "redundancy='cover' picks without a search of pairs. Leave out search="
             f"{ranker.search!r}."
         )
-    asked = backend in ("dask", "torch") or ranker.scheduler or ranker.device
-    if ranker.search == "approximate" and asked:
+    if not exact and searched:
+        _check_approximate(ranker)
+    if ranker.device is not None and _on_dask(ranker):
+        raise UsageError(
+            f"device={str(ranker.device)!r} is for torch, not for a Dask cluster. "
+            "Leave out device, or backend and scheduler."
+        )
+
+
+def _check_approximate(ranker: FRANe) -> None:
+    if _asks_for_torch(ranker) or _on_dask(ranker):
         raise UsageError(
             "search='approximate' runs on the cores of this machine. Leave out "
             "backend, device and scheduler."
+        )
+    if ranker.missing != "error":
+        raise UsageError(
+            "search='approximate' needs a table without gaps, not missing="
+            f"{ranker.missing!r}. Fill them first, or use search='exact'."
+        )
+
+
+def check_plan(ranker: FRANe) -> None:
+    """Refuse to tell what a fit takes, unless it is an exact one on the cores."""
+    if ranker.search != "exact" or _asks_for_torch(ranker) or _on_dask(ranker):
+        raise UsageError(
+            "Time and memory can be told of the exact search on the cores of this "
+            "machine only. Set search='exact' and backend='numpy', and leave out "
+            "device and scheduler."
         )
 
 
@@ -170,16 +199,21 @@ def _on_dask(ranker: FRANe) -> bool:
 
 def _on_torch(ranker: FRANe, X: Any, table: Any) -> bool:
     fits = isinstance(table, np.ndarray) and ranker.missing == "error"
-    if ranker.backend == "torch" and not fits:
-        raise UsageError(
-            "backend='torch' needs a dense table in memory, without gaps. Set "
-            "backend='numpy'."
-        )
-    if not _asks_for_torch(ranker) and not (fits and _torch_has(ranker.similarity)):
+    has = _torch_has(ranker.similarity)
+    if not _asks_for_torch(ranker) and not (fits and has):
         return False
     many = fits and table.shape[1] * (table.shape[1] - 1) // 2 >= _MANY_PAIRS
     pays = many or bool(getattr(X, "is_cuda", False))
-    return _torch.wanted(ranker.backend, ranker.device, pays=pays)
+    wanted = _torch.wanted(ranker.backend, ranker.device, pays=pays)
+    # Of a similarity that it does not have, the source tells.
+    if wanted and has and not fits:
+        device = ranker.device
+        asked = "backend='torch'" if device is None else f"device={str(device)!r}"
+        raise UsageError(
+            f"{asked} needs a dense table in memory, without gaps. Leave out backend "
+            "and device."
+        )
+    return wanted
 
 
 def _torch_has(similarity: Any) -> bool:

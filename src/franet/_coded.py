@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from franet.exceptions import DataError
 
-__all__ = ["CodedTable", "code_table", "column_name"]
+__all__ = ["CodedTable", "code_table", "column_name", "too_large"]
 
 _NUMBERS = "biuf"
 # How pandas calls what is not there, besides None and NaN.
@@ -57,6 +57,11 @@ class CodedTable:
 def column_name(j: int, names: Any) -> str:
     """Return how a column is called in messages."""
     return f"Column {j}" if names is None else f"Column {names[j]!r} ({j})"
+
+
+def too_large(name: str, err: Exception) -> DataError:
+    """Return the error for a column with a whole number that no float can hold."""
+    return DataError(f"{name} holds too large a number ({err}). Scale or drop it.")
 
 
 def code_table(X: Any) -> CodedTable | None:
@@ -149,6 +154,8 @@ def _to_numbers(cells: NDArray[Any], name: str) -> NDArray[np.float64]:
         return np.where([_is_missing(cell) for cell in cells], np.nan, cells).astype(
             np.float64
         )
+    except OverflowError as err:
+        raise too_large(name, err) from None
     except (TypeError, ValueError) as err:
         # scikit-learn expects a TypeError where Python raises one.
         kind = DataError if isinstance(err, ValueError) else TypeError

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any, ClassVar, Self
@@ -12,6 +13,7 @@ from franet._backend import (
     approximate,
     check,
     check_combination,
+    check_plan,
     open_engine,
     open_numpy_source,
 )
@@ -113,7 +115,7 @@ class FRANe(Fitted, FeatureRanker):
     search : {"exact", "approximate"}, default="exact"
         ``"approximate"``: in less than quadratic time, for hundreds of thousands of
         features; `approximation_` says how far it may be off. It needs a correlation
-        as `similarity`, and PageRank and RQH.
+        as `similarity`, PageRank and RQH, and a table without gaps.
     backend : {"auto", "numpy", "torch", "dask"}, default="auto"
         What compares the features: the cores of this machine (``"numpy"``), a torch
         device, or a Dask cluster. ``"auto"`` is a GPU where torch sees one and there
@@ -128,7 +130,8 @@ class FRANe(Fitted, FeatureRanker):
     checkpoint : path-like, default=None
         A folder in which passes over the features are kept as they are done. A fit
         that was stopped and is begun again with the same table and parameters does
-        not repeat them.
+        not repeat them. `max_edges`, `max_memory`, `random_state` and `n_jobs` may
+        change, and what functions do: passes that come out otherwise are made anew.
     max_edges : int, default=5_000_000
         A winning network with more edges keeps only the strongest of each feature.
     max_memory : int or str, default=None
@@ -136,7 +139,7 @@ class FRANe(Fitted, FeatureRanker):
         ``"2 GB"``; None is half of what is free. If it is scarce, edges lie in
         temporary files. No result depends on it.
     random_state : int, RandomState instance or None, default=None
-        The seed of ``quality="random"``.
+        The seed of ``quality="random"`` and of ``search="approximate"``.
     n_jobs : int, default=None
         Number of threads; -1 and None mean all cores. No result depends on it.
 
@@ -378,7 +381,12 @@ class FRANe(Fitted, FeatureRanker):
     def plan(self, X: Any) -> dict[str, Any]:
         """Tell what `fit` will take, without doing it.
 
-        A few tiles are computed and timed; the rest is arithmetic.
+        The table is opened, as a fit does it, which takes a fit's time where examples
+        are many times more than features. A few tiles are computed and timed; the rest
+        is arithmetic. It tells of the
+        exact search on the cores, also where ``backend="auto"`` would take a GPU.
+        Another `redundancy`, `search` or `backend`, a `device` and a `scheduler` are
+        errors.
 
         Parameters
         ----------
@@ -396,12 +404,16 @@ class FRANe(Fitted, FeatureRanker):
         """
         if self.redundancy is not None:
             raise UsageError("plan tells of the paper's method: set redundancy=None.")
+        check_plan(self)
         self._check_unused()
+        start = time.perf_counter()
         source, _ = self._open(X)
+        opening = time.perf_counter() - start
         settings, n_threads = Settings.of(self), count_threads(self.n_jobs)
         plan = make_plan(source, settings.n_thresholds, n_threads, settings.max_memory)
         expected, dense = plan.seconds(source)
-        return {**asdict(plan), "seconds": expected, "seconds_dense": dense}
+        times = {"seconds": opening + expected, "seconds_dense": opening + dense}
+        return asdict(plan) | times
 
     def _open(self, X: Any) -> tuple[PairSource, Any]:
         return open_numpy_source(self, check(self, X))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import numpy as np
@@ -12,14 +14,21 @@ from sklearn.base import _fit_context
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from franet._coded import CodedTable, code_table, column_name
+from franet._coded import CodedTable, code_table, column_name, too_large
 from franet.columns import Columns, open_columns
 from franet.columns._finite import check_finite
 from franet.columns._open import in_memory
 from franet.engine.memory import available_bytes, parse_bytes
 from franet.exceptions import DataError, UsageError
 
-__all__ = ["check_table", "fit_context", "number_to_select", "stays_polars"]
+__all__ = [
+    "can_pair",
+    "check_table",
+    "fit_context",
+    "fitted_table",
+    "number_to_select",
+    "stays_polars",
+]
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -73,7 +82,7 @@ def _check_columns(
             estimator.feature_names_in_ = columns.names
         elif hasattr(estimator, "feature_names_in_"):
             del estimator.feature_names_in_
-        columns.choice = hasattr(estimator, "missing")
+        columns.choice = can_pair(estimator, columns.is_sparse)
         return columns, True
     if isinstance(X, np.memmap):  # the system reads it, and forgets it again
         return X, False
@@ -87,6 +96,27 @@ def _check_columns(
             "max_memory, or pass fewer columns."
         )
     return columns.load(), False
+
+
+def can_pair(estimator: Any, is_sparse: bool) -> bool:
+    """Return whether a ranker would do with gaps, if it was told to.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The ranker, with ``missing="pairwise"`` or without.
+    is_sparse : bool
+        Whether its table is sparse.
+    """
+    return (
+        hasattr(estimator, "missing")
+        and estimator.similarity in ("correlation", "abs-correlation")
+        and estimator.redundancy is None
+        and estimator.search == "exact"
+        and estimator.backend != "torch"
+        and estimator.device is None
+        and not is_sparse
+    )
 
 
 def _check_shape(estimator: Any, shape: tuple[int, int]) -> None:
@@ -122,7 +152,7 @@ def _check_in_memory(estimator: Any, X: Any, allow_missing: bool, names: Any) ->
             ensure_min_samples=2,
             ensure_min_features=2,
         )
-    except (TypeError, ValueError) as err:
+    except (OverflowError, TypeError, ValueError) as err:
         # Only the paper's method has the choice.
         paper = getattr(estimator, "redundancy", "") is None and not mixed
         _explain(X, err, ", or use similarity='mixed'" if paper else "")
@@ -135,7 +165,7 @@ def _check_in_memory(estimator: Any, X: Any, allow_missing: bool, names: Any) ->
         table,
         getattr(estimator, "feature_names_in_", names),
         allow_missing,
-        hasattr(estimator, "missing") and not mixed,
+        can_pair(estimator, sparse.issparse(table)),
     )
     return table
 
@@ -159,6 +189,27 @@ def _check_coded(estimator: Any, X: Any, allow_missing: bool) -> CodedTable | No
     names = getattr(estimator, "feature_names_in_", None)
     check_finite(coded.values, names, allow_missing, False)
     return coded
+
+
+@contextmanager
+def fitted_table(estimator: Any, X: Any) -> Iterator[Any]:
+    """Give a table to compare with that of the fit, as scikit-learn understands it.
+
+    Names that AnnData has, and that get lost with it, are compared here.
+    """
+    X, names = in_memory(X)
+    known = getattr(estimator, "feature_names_in_", None)
+    if names is None or known is None:
+        yield X
+        return
+    if not np.array_equal(names, known):
+        raise DataError(
+            "The variables of adata are not those of the fit, in their order. Pass "
+            "adata[:, ranker.feature_names_in_]."
+        )
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "X does not have valid feature names")
+        yield X
 
 
 def stays_polars(estimator: Any, X: Any) -> bool:
@@ -228,7 +279,22 @@ def _explain(X: Any, err: Exception, remedy: str = "") -> None:
         raise DataError(
             f"{said} Pass a table of at least two rows and two columns."
         ) from None
+    if isinstance(err, OverflowError):
+        _explain_large(X, err)
     _explain_text(X, err, remedy)
+
+
+def _explain_large(X: Any, err: OverflowError) -> None:
+    """Raise an error that names the first column with a number too large for floats."""
+    cells = np.atleast_2d(np.asarray(X, dtype=object).T)
+    for j, column in enumerate(cells):
+        try:
+            column.astype(np.float64)
+        except OverflowError:
+            name = column_name(j, getattr(X, "columns", None))
+            raise too_large(name, err) from None
+        except (TypeError, ValueError):  # text, which is not what came first
+            continue
 
 
 def _explain_text(X: Any, err: Exception, remedy: str) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import zipfile
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from franet.exceptions import DataError
 from franet.io._write import atomic_write
 
 if TYPE_CHECKING:
+    from franet.engine.passes import Pass, State
     from franet.engine.tiles import PairSource
     from franet.search import Settings
 
@@ -25,17 +27,20 @@ __all__ = ["Checkpoint"]
 
 _KIND = "franet checkpoint"
 # Raised when what a pass leaves behind changes its form.
-_FORMAT = 1
-# Settings on which no pass depends.
+_FORMAT = 2
+# Settings that may change: no pass depends on them, or only some of the last ones.
 _FREE = ("max_memory", "random", "max_edges")
+# Another machine may round in another way: by this share of the largest number.
+_ROUNDED = 1e-9
 
 
 class Checkpoint:
     """The passes of one fit that are done.
 
-    What follows a pass depends on the passes before it and on nothing else. So a fit
+    What follows a pass depends on the passes before it and on the parameters. So a fit
     that is begun again asks for the same passes in the same order, and gets those
-    that are done from files.
+    that are done from files. A pass that is asked for with other arguments than its
+    file has, because of another function or seed, is made anew.
 
     Parameters
     ----------
@@ -52,8 +57,8 @@ class Checkpoint:
     ) -> None:
         self.folder = Path(path)
         self._done = 0
-        about = self._about(source, settings)
-        probe = _probe(source)
+        self._about = _describe(source, settings)
+        text, probe = json.dumps(self._about, indent=1), _probe(source)
         try:
             self.folder.mkdir(exist_ok=True)
             present = any(self.folder.iterdir())
@@ -63,32 +68,18 @@ class Checkpoint:
                 f"{err.strerror or err}. Name another one."
             ) from None
         if present:
-            self._check(about, probe)
+            self._check(probe)
             return
         with atomic_write(self.folder / "table.npy", mode="wb") as file:
             np.save(file, probe)
         # Last: without it there is no checkpoint.
-        with atomic_write(self.folder / "about.json") as file:
-            json.dump(about, file, indent=1)
+        self._write(text)
 
-    def _about(self, source: PairSource, settings: Settings) -> dict[str, Any]:
-        """Return what the passes of a fit depend on, besides the table."""
-        chosen = {k: v for k, v in asdict(settings).items() if k not in _FREE}
-        # A function is known by its name only.
-        named = {k: getattr(v, "__qualname__", v) for k, v in chosen.items()}
-        return {
-            "kind": _KIND,
-            "format": _FORMAT,
-            "version": __version__,
-            "source": type(source).__name__,
-            "n": source.n,
-            "block": source.block,
-            "error": source.error,
-            "top": source.top,
-            "settings": named,
-        }
+    def _write(self, about: str) -> None:
+        with atomic_write(self.folder / "about.json", force=True) as file:
+            file.write(about)
 
-    def _check(self, about: dict[str, Any], probe: NDArray[np.float64]) -> None:
+    def _check(self, probe: NDArray[np.float64]) -> None:
         try:
             found = json.loads((self.folder / "about.json").read_text())
             kind = found["kind"]
@@ -96,16 +87,19 @@ class Checkpoint:
             kind = None
         if kind != _KIND:
             raise self._refused("is a folder that holds no checkpoint")
-        for name, value in about.items():
+        for name, value in self._about.items():
             if found.get(name) != value:
+                other = "another fit"
+                if name == "block":  # on a device, tiles are as large as it allows
+                    other += ", maybe with other memory"
                 raise self._refused(
-                    f"belongs to another fit: its {name} was {found.get(name)!r}, "
+                    f"belongs to {other}: its {name} was {found.get(name)!r}, "
                     f"this one's is {value!r}"
                 )
         known = self._read("table.npy", np.load)
-        # Another machine may round in another way.
-        if known.shape != probe.shape or not np.allclose(known, probe, 0.0, 1e-6):
+        if known.shape != probe.shape or not _alike(known, probe):
             raise self._refused("belongs to another table")
+        self._about = found
 
     def _refused(self, why: str) -> DataError:
         return DataError(
@@ -119,20 +113,99 @@ class Checkpoint:
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
             raise self._refused(f"is damaged: {name} cannot be read") from None
 
-    def remember(self, stage: str, compute: Callable[[], Any]) -> Any:
-        """Return the outcome of the next pass, from its file if it is done."""
+    def least(self, name: str, value: int) -> int:
+        """Return the smallest value that a number had in any fit of the folder.
+
+        For what follows the memory at hand, and passes depend on. With more memory all
+        that is done can be taken; with less, passes that differ are made anew.
+        """
+        known = self._about.get(name)
+        if known is None or value < known:
+            self._about[name] = known = value
+            self._write(json.dumps(self._about, indent=1))
+        return int(known)
+
+    def remember(
+        self,
+        what: Pass,
+        chosen: NDArray[np.bool_] | None,
+        compute: Callable[[], State],
+    ) -> State:
+        """Return the state after the next pass, from its file if it is done.
+
+        Parameters
+        ----------
+        what : Pass
+            What is computed.
+        chosen : ndarray of bool or None
+            The tiles that are visited; None is all.
+        compute : callable
+            Makes the pass.
+        """
         self._done += 1
         name = f"{self._done:05d}.npz"
+        digest = _digest(what) + _digest(chosen)
         if (self.folder / name).exists():
-            state = self._read(name, _load)
-            if state.pop("stage") != stage:
+            known = self._read(name, _load)
+            if known["place"] != self._done:
                 raise self._refused(f"is damaged: {name} is of another pass")
-            return state["state"]
+            if known["digest"] == digest:
+                return dict(known["state"])
         state = compute()
-        with atomic_write(self.folder / name, mode="wb") as file:
-            arrays: dict[str, Any] = dict(_flat({"stage": stage, "state": state}))
+        about = {"stage": what.stage, "place": self._done, "digest": digest}
+        arrays: dict[str, Any] = dict(_flat({**about, "state": state}))
+        with atomic_write(self.folder / name, mode="wb", force=True) as file:
             np.savez(file, **arrays)
         return state
+
+
+def _describe(source: PairSource, settings: Settings) -> dict[str, Any]:
+    """Return what all passes of a fit depend on, besides the table, as JSON has it."""
+    names = [field.name for field in fields(settings) if field.name not in _FREE]
+    about = {
+        "kind": _KIND,
+        "format": _FORMAT,
+        "version": __version__,
+        "source": source.name,
+        "n": source.n,
+        "error": source.error,
+        "top": source.top,
+        "block": source.block,
+    }
+    about = {name: _plain(value) for name, value in about.items()}
+    return {**about, "settings": {x: _plain(getattr(settings, x)) for x in names}}
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON has it."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if callable(value):
+        # Its name alone; the passes tell what else there is to it.
+        return getattr(value, "__qualname__", type(value).__qualname__)
+    known = value is None or isinstance(value, bool | int | float | str)
+    return value if known else repr(value)
+
+
+def _alike(a: NDArray[np.float64], b: NDArray[np.float64]) -> bool:
+    """Return whether numbers are the same up to rounding."""
+    scale = max(np.abs(a).max(initial=0.0), np.abs(b).max(initial=0.0))
+    return np.allclose(a, b, rtol=0.0, atol=_ROUNDED * scale)
+
+
+def _digest(value: Any) -> str:
+    """Return a digest of an argument of a pass, or of the pass with its arguments."""
+    if is_dataclass(value):
+        parts = [_digest(getattr(value, field.name)) for field in fields(value)]
+        text = " ".join([type(value).__name__, *parts])
+        return hashlib.sha256(text.encode()).hexdigest()
+    if value is None:
+        return "none"
+    # A number is an array too: whether it is one of NumPy's does not matter.
+    array = np.ascontiguousarray(value)
+    found = hashlib.sha256(f"{array.dtype.str} {np.shape(value)} ".encode())
+    found.update(array.data)
+    return found.hexdigest()
 
 
 def _probe(source: PairSource) -> NDArray[np.float64]:
@@ -171,4 +244,8 @@ def _load(path: Path) -> dict[str, Any]:
             for parent in parents:
                 place = place.setdefault(parent, {})
             place[name] = None if at.endswith("?") else file[at]
-    return {"stage": str(state["stage"]), "state": state["state"]}
+    return {
+        "place": int(state["place"]),
+        "digest": str(state["digest"]),
+        "state": state["state"],
+    }

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy import sparse
 
 import tables
 from approximate.made import (
@@ -231,3 +233,29 @@ def test_what_has_no_approximate_search(options, message):
         approximate(factors(20), **options)
     assert "Use search='exact'" in str(error.value)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("make", [sparse.csr_array, sparse.csc_matrix])
+@pytest.mark.parametrize("similarity", ["correlation", "abs-correlation", "spearman"])
+def test_sparse_tables(make, similarity):
+    X = np.where(np.random.default_rng(0).random((60, 300)) < 0.3, factors(300), 0.0)
+    X[:, 5] = 0.0
+    ranker = FRANe(search="approximate", similarity=similarity, random_state=0)
+    expected = ranker.fit(X).scores_
+    np.testing.assert_array_equal(ranker.fit(make(X)).scores_, expected)
+
+
+@pytest.mark.parametrize("n", [20, 300])
+def test_gaps_are_refused(n):
+    X = factors(n)
+    X[3, 5] = np.nan
+    with pytest.raises(UsageError, match=r"without gaps.*Fill them first") as error:
+        FRANe(search="approximate", missing="pairwise").fit(X)
+    assert "search='exact'" in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_text_is_refused_by_name():
+    frame = pd.DataFrame({"a": list("xyxz"), "b": np.arange(4.0), "c": [1, 4, 2, 2]})
+    with pytest.raises(UsageError, match="knows the similarities"):
+        FRANe(search="approximate", similarity="mixed").fit(frame)

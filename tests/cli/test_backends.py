@@ -70,6 +70,12 @@ def test_torch(table):
             "--scheduler tcp://h:1 needs",
         ),
         (["--search", "approximate", "--backend", "torch"], "runs on the cores"),
+        (["--search", "approximate", "--missing", "pairwise"], "without gaps"),
+        (["--search", "approximate", "--dry-run"], "exact search on the cores"),
+        (
+            ["--redundancy", "none", "--backend", "torch", "--dry-run"],
+            "Set --search exact and --backend numpy",
+        ),
         (["--redundancy", "cover", "--checkpoint", "x"], "paper's ranking"),
         (["--ranker", "variance", "--backend", "torch"], "does not belong"),
     ],

@@ -334,7 +334,7 @@ def test_dry_run_tells_and_does_nothing(data, tmp_path):
     result = rank(data, "--dry-run", "--output", tmp_path / "ranking.csv")
     assert result.exit_code == 0
     assert "features  10 (45 pairs)" in result.stdout
-    assert "tiles     1 of 256 × 256 features" in result.stdout
+    assert "tiles     1 of 16 × 16 features" in result.stdout
     assert "memory" in result.stdout
     assert "time      about a second" in result.stdout
     assert not (tmp_path / "ranking.csv").exists()

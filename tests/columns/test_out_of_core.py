@@ -35,8 +35,9 @@ def memory_for(n_blocks, dtype=np.float64, n_threads=1):
     m, n = TABLE.shape
     dtype = np.dtype(dtype)
     budget = Budget(10**9, THRESHOLDS, n_threads)
-    reserved = budget.reserved(n, _correlation.BLOCK[dtype])
-    return reserved + n_blocks * block_bytes(m, dtype)
+    block = _correlation.BLOCK[dtype]
+    reserved = budget.reserved(n, block)
+    return reserved + n_blocks * block_bytes(block, m, dtype)
 
 
 @pytest.fixture
@@ -127,7 +128,7 @@ def test_what_is_said_of_memory_is_true(small_groups):
         TABLE, "correlation", max_memory=memory_for(4), n_thresholds=THRESHOLDS
     )
     assert isinstance(source, StoredCorrelationSource)
-    assert source.nbytes == 4 * block_bytes(40, np.float64)
+    assert source.nbytes == 4 * block_bytes(source.block, 40, np.float64)
     assert source.room == 2
     most = 0
     for session in source.grid().sessions():

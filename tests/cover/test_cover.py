@@ -268,6 +268,7 @@ def test_auto_on_noise_keeps_all_picks():
     [
         ({"similarity": "euclidean"}, "needs a correlation"),
         ({"missing": "pairwise"}, "without gaps"),
+        ({"scheduler": "tcp://h:1"}, "not scheduler='tcp://h:1'.*Leave it out"),
     ],
 )
 def test_what_does_not_go_together(parameters, message):

@@ -126,8 +126,10 @@ def test_bad_value_in_a_file_is_named(client, tmp_path):
     X = TABLE.copy()
     X[4, 700] = np.nan
     np.save(tmp_path / "x.npy", X)
-    with pytest.raises(DataError, match=r"700.* holds NaN in row 4"):
+    with pytest.raises(DataError, match=r"700.* holds NaN in row 4.* missing="):
         fit(client, np.load(tmp_path / "x.npy", mmap_mode="r"))
+    with pytest.raises(DataError, match=r"700.* row 4\. Fill or drop it\.$"):
+        fit(client, np.load(tmp_path / "x.npy", mmap_mode="r"), similarity="spearman")
     assert_nothing_left(client)
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import threading
 
+import numpy as np
 import pytest
 
 from franet._progress import listening
-from franet.engine.tiles import TileGrid, TileRunner
+from franet.engine.tiles import TileGrid, TileRunner, block_size
+from franet.similarity import open_source
 
 
 @pytest.mark.parametrize("n_blocks", [*range(1, 12), 40, 41])
@@ -126,3 +128,29 @@ def test_sessions_read_blocks_seldom():
         n_read += len(blocks - at_hand)
         at_hand = blocks
     assert n_read <= 64 * 8
+
+
+@pytest.mark.parametrize("n", [2, 8, 9, 255, 256, 1000])
+def test_size_of_a_block(n):
+    size = block_size(n)
+    assert size == 256 if n >= 249 else n <= size < n + 8
+    assert size % 8 == 0
+
+
+@pytest.mark.parametrize(
+    ("similarity", "m"),
+    # The last by way of the matrix of products.
+    [
+        ("correlation", 300),
+        ("spearman", 300),
+        ("canberra", 300),
+        ("correlation", 6_000_000),
+    ],
+)
+def test_few_features_are_not_padded_to_many(similarity, m):
+    X = np.random.default_rng(0).normal(size=(m, 3))
+    source, _ = open_source(X, similarity)
+    assert source.block == 8
+    assert source.nbytes <= 8 * 8 * 300
+    assert source.tile(0, 0).shape == (8, 8)
+    source.close()

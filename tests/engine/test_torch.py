@@ -17,6 +17,7 @@ from franet.engine._torch import TorchEngine, open_torch_source  # noqa: E402
 from franet.engine._torch_graphs import TorchGraphs, lexsort  # noqa: E402
 from franet.engine.graphs import KeptGraphs  # noqa: E402
 from franet.engine.measure import Measure  # noqa: E402
+from franet.similarity._distances import DistanceSource  # noqa: E402
 
 NO_CUDA = not torch.cuda.is_available()
 CUDA = pytest.param(
@@ -119,6 +120,29 @@ def test_strongest_edges_of_large_networks(device, dense, monkeypatch):
     assert there.truncated_
     np.testing.assert_array_equal(there.adjacency.indices, here.adjacency.indices)
     np.testing.assert_allclose(there.adjacency.data, here.adjacency.data, rtol=1e-12)
+
+
+@pytest.mark.parametrize("p", [1.5, 50.0, 1000.0])
+@pytest.mark.parametrize("scale", [1e-7, 1e7])
+def test_powers_neither_vanish_nor_overflow(device, p, scale):
+    X = blocks(m=10, n=60) * scale
+    X[:, 7] = X[:, 3]
+    given = {"p": p, "variant": "paper", "device": device, "max_memory": None}
+    source, _ = open_torch_source(X, "minkowski", **given)
+    expected = DistanceSource(X, "minkowski", p).tile(0, 0)[:60, :60]
+    np.testing.assert_allclose(source.tile(0, 0), expected, rtol=1e-12)
+    j, k = (torch.tensor(ends, device=device) for ends in ([0, 3, 9], [1, 7, 4]))
+    some = np.asarray(source.pairs(j, k).cpu())
+    np.testing.assert_allclose(some, expected[[0, 3, 9], [1, 7, 4]], rtol=1e-12)
+
+
+@pytest.mark.parametrize("similarity", ["euclidean", "chebyshev", "minkowski"])
+def test_a_distance_that_overflows_is_an_error(device, similarity):
+    X = blocks(m=10, n=30)
+    X[:, 4], X[:, 9] = 1.7e308, -1.7e308
+    ranker = FRANe(similarity=similarity, p=3.0, backend="torch", device=device)
+    with pytest.raises(ValueError, match=r"distances overflow.*Scale them"):
+        ranker.fit(X)
 
 
 def test_runs_are_the_same_to_the_bit(device, stored):

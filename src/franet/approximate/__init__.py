@@ -19,7 +19,7 @@ from franet.exceptions import UsageError
 from franet.search import Outcome, Settings, no_winner
 from franet.similarity import CORRELATIONS
 
-__all__ = ["Approximation", "search_approximately"]
+__all__ = ["Approximation", "check_settings", "search_approximately"]
 
 _PROGRESSIONS = ("geometric", "linear")
 
@@ -37,7 +37,7 @@ def search_approximately(
 
     Parameters
     ----------
-    table : ndarray of shape (m, n_columns), or a store of columns
+    table : ndarray or CSC array of shape (m, n_columns), or a store of columns
         The table without missing values. Anything with a shape of which
         ``table[:, columns]`` gives columns will do; it is read once, in parts.
     columns : ndarray of int
@@ -57,7 +57,7 @@ def search_approximately(
         As of a full search; `approximation` says how far it may be off, and is None
         where there is no winner.
     """
-    _check(settings, similarity)
+    check_settings(settings, similarity)
     columns = np.asarray(columns)
     if len(columns) < 2:
         reason = "there is only one feature to rank"
@@ -67,7 +67,7 @@ def search_approximately(
     return Search(rows, settings, random).run()
 
 
-def _check(settings: Settings, similarity: str) -> None:
+def check_settings(settings: Settings, similarity: str) -> None:
     """Refuse what has no approximate search."""
     remedy = "Use search='exact'"
     if similarity not in CORRELATIONS:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from franet.engine.tiles import TileRunner
 from franet.similarity._correlation import rank_columns
@@ -25,7 +26,7 @@ class Features:
 
     Parameters
     ----------
-    table : ndarray, or anything with a shape and ``table[:, columns]``
+    table : ndarray, CSC array, or anything with a shape and ``table[:, columns]``
         The table, m examples in rows. It is read once, some columns at a time.
     columns : ndarray of int
         The columns that take part, none of them constant.
@@ -66,7 +67,8 @@ class Features:
         self.runner = TileRunner(n_threads)
         self.exact = np.empty((self.n, m))
         for at in range(0, self.n, _CHUNK):
-            block = np.asarray(table[:, columns[at : at + _CHUNK]])
+            block = table[:, columns[at : at + _CHUNK]]
+            block = block.toarray() if sparse.issparse(block) else np.asarray(block)
             if similarity == "spearman":
                 block = rank_columns(block)
             self.exact[at : at + _CHUNK] = block.T

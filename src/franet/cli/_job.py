@@ -21,6 +21,8 @@ from franet.exceptions import DataError, UsageError
 __all__ = ["feature_labels", "plan_table", "rank_table"]
 
 _DEFAULT_TOP = 16
+# Similarities from 0 to 1, by what their edges weigh where they are 0.
+_UNRELATED = {"correlation": 1.0, "spearman": 1.0, "abs-correlation": 0.0, "mixed": 0.0}
 
 
 def rank_table(
@@ -216,7 +218,7 @@ def _features(
     ranker: Any, X: Any, order: Any, labels: list[str]
 ) -> list[dict[str, Any]]:
     if hasattr(ranker, "network_"):
-        partner, weight = ranker.network_.redundant_with()
+        partner, weight = _redundant_in_network(ranker)
     else:
         partner, weight = _redundant_among(X, order)
     return [
@@ -230,6 +232,22 @@ def _features(
         }
         for rank, j in enumerate(order, start=1)
     ]
+
+
+def _redundant_in_network(ranker: Any) -> tuple[Any, Any]:
+    """Return for each feature the better one it repeats most, and what weighs the edge.
+
+    An edge alone does not tell: at a low threshold there are edges between features
+    that have nothing in common. A distance knows no bar that would.
+    """
+    from franet._alike import REDUNDANT
+
+    partner, weight = ranker.network_.redundant_with()
+    known = ranker.weighted and ranker.variant == "paper"
+    if known and ranker.similarity in _UNRELATED:
+        weak = ~(weight - _UNRELATED[ranker.similarity] >= REDUNDANT)
+        partner[weak], weight[weak] = -1, math.nan
+    return partner, weight
 
 
 def _redundant_among(X: Any, order: Any) -> tuple[dict[int, int], dict[int, float]]:

@@ -6,6 +6,9 @@ from typing import Any
 
 __all__ = ["standardised"]
 
+# Beyond this power of two, and below its inverse, squares leave what a float can hold.
+_FAR = 256
+
 
 def standardised(X: Any) -> Any:
     """Return the table, dense or sparse, with columns of unit variance.
@@ -18,4 +21,40 @@ def standardised(X: Any) -> Any:
 
     if np.isinf(X.data if issparse(X) else X).any():
         return X
-    return StandardScaler(with_mean=False).fit_transform(X)
+    with np.errstate(invalid="ignore"):  # the mean of a column of gaps alone
+        return StandardScaler(with_mean=False).fit_transform(_brought_near(X))
+
+
+def _brought_near(X: Any) -> Any:
+    """Return the table with huge and tiny columns at about one, the others as is."""
+    import numpy as np
+    from scipy.sparse import issparse
+    from sklearn.utils.sparsefuncs import inplace_column_scale
+
+    from franet.similarity._standardise import powers_of_two
+
+    largest = _largest(X)
+    far = np.abs(np.frexp(largest)[1]) > _FAR
+    if not far.any():
+        return X
+    factors = np.where(far, powers_of_two(largest), 1.0)
+    if not issparse(X):
+        return X * factors
+    X = X.copy()
+    inplace_column_scale(X, factors)
+    return X
+
+
+def _largest(X: Any) -> Any:
+    """Return the largest absolute value of each column; gaps do not count."""
+    import numpy as np
+    from scipy.sparse import issparse
+
+    if issparse(X):
+        entries = X.tocoo()
+        largest = np.zeros(X.shape[1])
+        np.fmax.at(largest, entries.coords[1], np.abs(entries.data, dtype=np.float64))
+        return largest
+    ends = (end.reduce(X, axis=0, initial=0) for end in (np.fmax, np.fmin))
+    hi, lo = (np.asarray(end, np.float64) for end in ends)
+    return np.maximum(hi, -lo)

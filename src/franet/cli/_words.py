@@ -35,7 +35,8 @@ def clean(text: str) -> str:
 
 def one_line(text: str) -> str:
     """Return the text as one line that is safe to print."""
-    return clean(" ".join(text.splitlines()))
+    # click indents what there is to choose from by tabs.
+    return clean(" ".join(line.strip() for line in text.splitlines()))
 
 
 def as_options(message: str) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +22,12 @@ from franet.cli._options import (
 from franet.cli._output import check_output, write_output
 from franet.cli._rankers import choose_ranker, largest_to_load, parameters_of
 from franet.cli._report import check_report_file, reporter, show_in_browser
-from franet.exceptions import UsageError
+from franet.exceptions import DataError, UsageError
 
 __all__ = ["rank"]
+
+# How the error for a value that is not there ends.
+_GAP = "Fill or drop it."
 
 
 @click.command(short_help="Rank the features of a file.")
@@ -125,7 +130,7 @@ def rank(
         return
     X = standardised(table.X) if standardise else table.X
     notes = [left_out(table.dropped)] if table.dropped else []
-    with ProgressBar(hidden=quiet) as bar:
+    with ProgressBar(hidden=quiet) as bar, _naming_pairwise(option, parameters, X):
         ranking = rank_table(
             X,
             table.names,
@@ -151,6 +156,28 @@ def rank(
         _tell_more(guessed, len(labels), output, report)
     if report is not None and open_report:
         show_in_browser(report)
+
+
+@contextmanager
+def _naming_pairwise(asked: str, parameters: dict[str, Any], X: Any) -> Iterator[None]:
+    """Name the option for gaps in errors, where no other option speaks against it.
+
+    The paper's ranking can do with them, and the option asks for that.
+    """
+    from scipy.sparse import issparse
+
+    from franet import FRANe
+    from franet._validation import can_pair
+
+    try:
+        yield
+    except DataError as err:
+        said = str(err)
+        if asked or not said.endswith(_GAP):
+            raise
+        if not can_pair(FRANe(**{**parameters, "redundancy": None}), issparse(X)):
+            raise
+        raise DataError(f"{said[:-1]}, or set --missing pairwise.") from err
 
 
 def _tell_more(

@@ -26,7 +26,7 @@ def bad_value(value: float, row: int, j: int, names: Any, choice: bool) -> DataE
     names : sequence of str or None
         The names of the columns.
     choice : bool
-        Whether the ranker can do with missing values.
+        Whether the ranker can do with missing values, if it is told to.
     """
     kind = "NaN" if np.isnan(value) else "infinity (inf)"
     remedy = "Fill or drop it" if kind == "NaN" else "Clip or drop it"
@@ -69,7 +69,7 @@ def check_finite(X: Any, names: Any, allow_missing: bool, choice: bool) -> None:
     allow_missing : bool
         Whether NaN is let through.
     choice : bool
-        Whether the ranker can do with missing values.
+        Whether the ranker can do with missing values, if it is told to.
     """
     values = X.data if sparse.issparse(X) else X
     # The sum is not finite as soon as one value is not: one pass, no mask.

@@ -11,8 +11,17 @@ from franet.columns._base import Columns
 from franet.columns._chunked import ChunkedColumns, DaskColumns
 from franet.columns._parquet import ParquetColumns
 from franet.columns._sparse import SparseColumns
+from franet.exceptions import DataError
 
 __all__ = ["as_numpy", "in_memory", "open_columns"]
+
+# Whose tables have a way of their own.
+_PACKAGES = (
+    "anndata", "dask", "h5py", "pandas", "polars", "pyarrow", "torch", "zarr",
+)  # fmt: skip
+# Frames of which scikit-learn cannot read all.
+_ARROW = ("pyarrow.RecordBatch", "pyarrow.Table")
+_FRAMES = ("pandas.DataFrame", "polars.LazyFrame", *_ARROW)
 
 
 def open_columns(X: Any) -> Columns | None:
@@ -54,7 +63,7 @@ def _kind(X: Any) -> str:
     """Return package and class, as a user knows it, without importing anything."""
     for kind in type(X).__mro__:
         package = kind.__module__.partition(".")[0]
-        if package in ("anndata", "dask", "h5py", "pyarrow", "torch", "zarr"):
+        if package in _PACKAGES:
             return f"{package}.{kind.__name__.lstrip('_')}"
     return ""
 
@@ -62,16 +71,32 @@ def _kind(X: Any) -> str:
 def in_memory(X: Any) -> tuple[Any, Any]:
     """Return a table that scikit-learn understands, and its names if these get lost.
 
-    Arrays of other libraries become NumPy's; AnnData in memory is its X.
+    Arrays of other libraries become NumPy's, see `as_numpy`; AnnData is its X.
     """
-    if _kind(X) == "anndata.AnnData":
-        return X.X, np.array(X.var_names, object)
-    return as_numpy(X), None
+    if _kind(X) != "anndata.AnnData":
+        return as_numpy(X), None
+    matrix = X.X
+    if matrix is None:
+        raise DataError(
+            "adata has no X. Set it, or pass a layer as a frame: adata.to_df(layer)."
+        )
+    # A sparse matrix in a file.
+    matrix = matrix.to_memory() if hasattr(matrix, "to_memory") else matrix
+    return as_numpy(matrix), np.array(X.var_names, object)
 
 
 def as_numpy(X: Any) -> Any:
-    """Return an array of torch or of the array API as one of NumPy; others as is."""
-    if _kind(X).startswith("torch.") and hasattr(X, "detach"):
+    """Return an array of torch or of the array API as one of NumPy; others as is.
+
+    Frames that scikit-learn cannot read become dense ones of pandas, names kept.
+    Values that are masked, which it would read, become NaN.
+    """
+    if np.ma.isMaskedArray(X) and np.ma.is_masked(X):
+        return _filled(X)
+    kind = _kind(X)
+    if kind in _FRAMES:
+        return _as_frame(X, kind)
+    if kind.startswith("torch.") and hasattr(X, "detach"):
         X = X.detach().cpu()
         if str(X.dtype) == "torch.bfloat16":  # which NumPy does not know
             X = X.float()
@@ -80,3 +105,28 @@ def as_numpy(X: Any) -> Any:
         return X
     # CuPy hands nothing over unless it is asked to copy.
     return X.get() if hasattr(X, "get") else np.asarray(X)
+
+
+def _filled(X: Any) -> Any:
+    """Return a masked array as a plain one, with NaN where it is masked."""
+    if X.dtype.kind in "mMV":  # dates and records, which are refused anyway
+        return X
+    wider = {"b": float, "i": float, "u": float, "S": object, "U": object}
+    return X.astype(wider.get(X.dtype.kind, X.dtype)).filled(np.nan)
+
+
+def _as_frame(X: Any, kind: str) -> Any:
+    """Return a frame that scikit-learn can read."""
+    if kind == "polars.LazyFrame":
+        raise DataError(
+            "A LazyFrame of polars holds no values yet. Pass X.collect() instead."
+        )
+    if kind in _ARROW:
+        from franet.io._source import require
+
+        require("pandas", f"A {kind}", "pandas")
+        return X.to_pandas()
+    # Sparse columns are taken for those of a sparse matrix, where the rest is 0.
+    fills = [getattr(dtype, "fill_value", None) for dtype in X.dtypes]
+    other = None not in fills and any(fill != 0 for fill in fills)
+    return X.sparse.to_dense() if other else X

@@ -133,6 +133,11 @@ def _check_parameters(ranker: FRANe) -> None:
             f"redundancy='cover' needs a table without gaps, not missing="
             f"{ranker.missing!r}. Fill them first."
         )
+    if ranker.scheduler is not None:
+        raise UsageError(
+            "redundancy='cover' needs the table in memory, not scheduler="
+            f"{str(ranker.scheduler)!r}. Leave it out."
+        )
 
 
 def _n_select(ranker: FRANe, constraints: Constraints) -> int | str | None:

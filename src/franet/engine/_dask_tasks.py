@@ -138,7 +138,8 @@ def _open(recipe: Recipe, handed: Any, names: Any = None) -> _Opened:
             old.close()
         table = handed if recipe.table is None else recipe.table.open()
         if isinstance(table, Columns):
-            table.choice, table.names = True, names
+            by_ranks = recipe.options["similarity"] == "spearman"
+            table.choice, table.names = not (by_ranks or table.is_sparse), names
         _sources[recipe.token] = found = _similarities(table, recipe)
         return found
 

@@ -77,8 +77,7 @@ class TileEngine:
         compute = partial(self.run_pass, what, chosen)
         if self.checkpoint is None:
             return compute()
-        state: State = self.checkpoint.remember(what.stage, compute)
-        return state
+        return self.checkpoint.remember(what, chosen, compute)
 
     def run_pass(self, what: Pass, chosen: NDArray[np.bool_] | None) -> State:
         """Make a pass, as :meth:`reduce` describes it."""

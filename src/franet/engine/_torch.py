@@ -22,11 +22,12 @@ from franet.engine._torch_passes import PASSES
 from franet.engine.graphs import KeptGraphs
 from franet.engine.passes import Pass, State
 from franet.engine.tiles import PairSource, Tile
-from franet.exceptions import UsageError
+from franet.exceptions import DataError, UsageError
 from franet.similarity._correlation import rank_columns
 from franet.similarity._dense import check_not_all
-from franet.similarity._distances import DistanceSource
+from franet.similarity._distances import DistanceSource, length_of_rows
 from franet.similarity._standardise import constant_columns
+from franet.similarity.kernels import HUGE, TINY
 
 if TYPE_CHECKING:
     from franet.checkpoint import Checkpoint
@@ -42,6 +43,8 @@ _EXPONENTS = {
     "seuclidean": 2.0,
     "sqeuclidean": 2.0,
 }
+# Other powers leave the range of doubles long before the distances do.
+_SAFE = (1.0, 2.0, np.inf)
 SIMILARITIES = ("abs-correlation", "correlation", "spearman", *_EXPONENTS)
 
 # A tile, and what a reduction makes of it, in bytes for each of its pairs.
@@ -166,13 +169,31 @@ class TorchDistanceSource(TorchSource):
         mode = "donot_use_mm_for_euclid_dist"
         cdist = _torch.load().cdist
         A, B = self.part(self.rows, i), self.part(self.rows, j)
+        if self._exponent not in _SAFE:
+            return self._by_powers(A, B, cdist(A, B, p=np.inf))
         D = cdist(A, B, p=self._exponent, compute_mode=mode)
         return D.square_() if self._squared else D
+
+    def _by_powers(self, A: Any, B: Any, top: Any) -> Any:
+        """Return distances, given the largest difference of each pair.
+
+        As :func:`franet.similarity.kernels.minkowski` does: powers of what differences
+        are of the largest neither overflow nor vanish.
+        """
+        top.clamp_(TINY, HUGE)
+        sums = top.new_zeros(top.shape)
+        for a, b in zip(A.T, B.T, strict=True):
+            sums += (a[:, None] - b).abs_().div_(top).pow_(self._exponent)
+        return sums.pow_(1.0 / self._exponent).mul_(top)
 
     def pairs(self, j: Any, k: Any) -> Any:
         """Return the dissimilarities of some pairs, on the device."""
         gaps = self.rows[j] - self.rows[k]
-        d = _torch.load().linalg.vector_norm(gaps, ord=self._exponent, dim=1)
+        norm = _torch.load().linalg.vector_norm
+        if self._exponent not in _SAFE:
+            top = gaps.abs().amax(dim=1).clamp_(TINY, HUGE)
+            return norm(gaps / top[:, None], ord=self._exponent, dim=1) * top
+        d = norm(gaps, ord=self._exponent, dim=1)
         return d.square_() if self._squared else d
 
 
@@ -210,8 +231,9 @@ def open_torch_source(
             "backend='numpy'."
         )
     if similarity in _EXPONENTS:
-        given = DistanceSource(X, similarity, p, variant == "reference")
-        rows = torch.as_tensor(given.features(), device=device)
+        given = DistanceSource(X, similarity, p, variant == "reference").features()
+        _check_range(given, similarity, p)
+        rows = torch.as_tensor(given, device=device)
         exponent = _EXPONENTS[similarity] or p
         squared = similarity == "sqeuclidean"
         source = TorchDistanceSource(rows, exponent, squared, max_memory)
@@ -226,6 +248,15 @@ def open_torch_source(
     return TorchCorrelationSource(
         rows, similarity == "abs-correlation", max_memory
     ), constant
+
+
+def _check_range(rows: NDArray[np.float64], similarity: str, p: float) -> None:
+    """Raise where a distance may be infinite, as what is no pair is in a tile."""
+    with np.errstate(over="ignore"):
+        farthest = rows.max(axis=0) - rows.min(axis=0)
+        d = length_of_rows(farthest[None], similarity, p)
+    if not np.isfinite(d).all():
+        raise DataError("The distances overflow: the values are too large. Scale them.")
 
 
 def _standardised(torch: Any, X: Any) -> Any:
@@ -264,6 +295,8 @@ class TorchEngine(TileEngine):
             room = _torch.free_bytes(source.device)
         worth = self.n * (self.n - 1) // 2 // _STORED_IS_SLOWER
         fits = min(max(worth, _FEW_PAIRS), room // _BYTES_PER_EDGE)
+        if checkpoint is not None:
+            fits = checkpoint.least("pairs", fits)
         self.deep_pairs = min(self.deep_pairs, fits)
         self.kept_pairs = min(self.kept_pairs, fits)
 

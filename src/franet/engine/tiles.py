@@ -31,7 +31,7 @@ from threadpoolctl import ThreadpoolController
 from franet._progress import report
 from franet._threads import map_batches
 
-__all__ = ["PairSource", "Tile", "TileGrid", "TileRunner"]
+__all__ = ["PairSource", "Tile", "TileGrid", "TileRunner", "block_size"]
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,11 @@ class Tile:
     def shape(self) -> tuple[int, int]:
         """Numbers of features (without padding) down and across."""
         return self.rows.stop - self.rows.start, self.cols.stop - self.cols.start
+
+
+def block_size(n: int, most: int = 256) -> int:
+    """Return how many of n features make a block: few are not padded to many."""
+    return min(most, -(-n // 8) * 8)
 
 
 class PairSource(ABC):
@@ -91,6 +96,11 @@ class PairSource(ABC):
     scale: float | None = None
     top: float | None = None
     has_zero: bool = True
+
+    @property
+    def name(self) -> str:
+        """What the tiles are; sources whose tiles have the same bits share it."""
+        return type(self).__name__
 
     @abstractmethod
     def tile(self, i: int, j: int) -> NDArray[Any]:

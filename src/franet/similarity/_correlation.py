@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from franet.engine.tiles import PairSource
+from franet.engine.tiles import PairSource, block_size
 from franet.similarity._standardise import feature_rows, powers_of_two, standardise
 from franet.similarity.kernels import pair_products
 
@@ -34,15 +34,14 @@ def to_dissimilarity(R: NDArray[Any], absolute: bool) -> NDArray[Any]:
     return np.subtract(1, R, out=R)
 
 
-def block_bytes(m: int, dtype: Any) -> int:
+def block_bytes(block: int, m: int, dtype: Any) -> int:
     """Return what a block of features takes: float64, and float32 beside it."""
-    dtype = np.dtype(dtype)
-    return BLOCK[dtype] * m * (12 if dtype == np.float32 else 8)
+    return block * m * (12 if dtype == np.float32 else 8)
 
 
 def group_size(m: int, dtype: Any) -> int:
     """Return how many blocks of features make a group."""
-    return max(1, GROUP // block_bytes(m, dtype))
+    return max(1, GROUP // block_bytes(BLOCK[np.dtype(dtype)], m, dtype))
 
 
 class CorrelationSource(PairSource):
@@ -63,28 +62,28 @@ class CorrelationSource(PairSource):
     def __init__(
         self, X: NDArray[Any], columns: NDArray[np.intp], absolute: bool = False
     ) -> None:
-        n, block = len(columns), BLOCK[X.dtype]
+        n, block = len(columns), block_size(len(columns), BLOCK[X.dtype])
         rows = feature_rows(X, columns, -(-n // block) * block, np.float64)
         standardise(rows)
-        self._describe(n, X.shape[0], X.dtype, absolute)
+        self._describe(n, block, X.shape[0], X.dtype, absolute)
         self._hold(rows)
 
     @classmethod
     def of_rows(
-        cls, rows: NDArray[np.float64], n: int, dtype: Any, absolute: bool
+        cls, rows: NDArray[np.float64], n: int, block: int, dtype: Any, absolute: bool
     ) -> Self:
         """Return the source of features that are standardised and padded already."""
         source = cls.__new__(cls)
-        source._describe(n, rows.shape[1], dtype, absolute)
+        source._describe(n, block, rows.shape[1], dtype, absolute)
         source._hold(rows)
         return source
 
-    def _describe(self, n: int, m: int, dtype: Any, absolute: bool) -> None:
+    def _describe(self, n: int, block: int, m: int, dtype: Any, absolute: bool) -> None:
         """Set what does not depend on where the features lie."""
         self.n = n
         self.absolute = absolute
         self.top = 1.0 if absolute else 2.0
-        self.block = BLOCK[np.dtype(dtype)]
+        self.block = block
         self.group = group_size(m, dtype)
         # Two rounded factors and a sum of m products, each of relative size u.
         self.error = (m + 4) * 2.0**-24 if dtype == np.float32 else 0.0
@@ -155,7 +154,7 @@ class PairwiseCorrelationSource(PairSource):
         self.n = len(columns)
         self.absolute = absolute
         self.top = 1.0 if absolute else 2.0
-        self.block = BLOCK[np.dtype(np.float64)]
+        self.block = block_size(self.n)
         padded = -(-self.n // self.block) * self.block
         rows = feature_rows(X, columns, padded, np.float64)
         present = ~np.isnan(rows)

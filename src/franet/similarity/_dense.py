@@ -11,7 +11,7 @@ from franet.columns import Columns
 from franet.columns._file import FileColumns
 from franet.columns._finite import check_rows
 from franet.engine.memory import available_bytes
-from franet.engine.tiles import PairSource
+from franet.engine.tiles import PairSource, block_size
 from franet.exceptions import DataError, UsageError
 from franet.similarity._correlation import (
     BLOCK,
@@ -104,14 +104,15 @@ def open_dense(
         return _open_gram(table, absolute, ranks, budget)
     m, n = table.shape
     dtype = np.dtype(np.float64) if ranks else table.dtype
-    block, size = BLOCK[dtype], block_bytes(m, dtype)
+    block = block_size(n, BLOCK[dtype])
+    size = block_bytes(block, m, dtype)
     room = budget.most - budget.reserved(n, block)
     n_blocks = -(-n // block)
     if n_blocks * size <= room:
         rows, constant = rows_in_memory(table, block, ranks, budget.piece)
         check_not_all(constant)
         n = int((~constant).sum())
-        return CorrelationSource.of_rows(rows, n, dtype, absolute), constant
+        return CorrelationSource.of_rows(rows, n, block, dtype, absolute), constant
     room -= budget.slack
     # Two groups at hand, or the pieces that are read on the way to them.
     at_hand = min(n_blocks, 2 * group_size(m, dtype))
@@ -124,7 +125,7 @@ def open_dense(
     check_not_all(constant)
     n = int((~constant).sum())
     capacity = max(at_hand, (room - budget.edges(n)) // size)
-    source = StoredCorrelationSource(file, n, m, dtype, absolute, capacity)
+    source = StoredCorrelationSource(file, n, block, m, dtype, absolute, capacity)
     source.nbytes += budget.slack
     return source, constant
 

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from franet.engine.tiles import PairSource
+from franet.engine.tiles import PairSource, block_size
 from franet.similarity import kernels
+from franet.similarity._sparse import moments
 from franet.similarity._standardise import feature_rows
 
 __all__ = ["DISTANCES", "DistanceSource", "length_of_rows"]
@@ -39,7 +40,11 @@ def length_of_rows(
         case "sqeuclidean":
             return np.asarray((rows * rows).sum(axis=1))
         case "minkowski":
-            return np.asarray((np.abs(rows) ** p).sum(axis=1) ** (1.0 / p))
+            # As the kernel: neither do large powers overflow, nor small ones vanish.
+            size = np.abs(rows)
+            top = size.max(axis=1).clip(kernels.TINY, kernels.HUGE)
+            powers = (size / top[:, None]) ** p
+            return np.asarray(top * powers.sum(axis=1) ** (1.0 / p))
         case _:
             return np.sqrt((rows * rows).sum(axis=1))
 
@@ -48,14 +53,12 @@ def row_deviations(X: Any) -> NDArray[np.float64]:
     """Return the standard deviation of each row over the features, 1 where it is 0."""
     from scipy import sparse
 
-    n = X.shape[1]
     if sparse.issparse(X):
-        mean = np.asarray(X.mean(axis=1)).ravel()
-        square = np.asarray(X.multiply(X).mean(axis=1)).ravel()
-        variance = (square - mean**2) * n / (n - 1)
+        _, norm = moments(X.T.tocsc())
+        deviation = norm / np.sqrt(X.shape[1] - 1)
     else:
-        variance = X.var(axis=1, ddof=1, dtype=np.float64)
-    return np.sqrt(np.where(variance > 0.0, variance, 1.0))
+        deviation = X.std(axis=1, ddof=1, dtype=np.float64)
+    return np.where(deviation > 0.0, deviation, 1.0)
 
 
 class DistanceSource(PairSource):
@@ -77,6 +80,7 @@ class DistanceSource(PairSource):
         self, X: Any, measure: str, p: float = 2.0, unit: bool = False
     ) -> None:
         self.n = X.shape[1]
+        self.block = block_size(self.n)
         self._measure = measure
         self._p = float(p)
         self._unit = unit

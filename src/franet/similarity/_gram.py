@@ -19,7 +19,7 @@ from franet._threads import map_batches
 from franet.columns import Columns
 from franet.columns._finite import bad_value
 from franet.engine.memory import RowFile, own_pages
-from franet.engine.tiles import PairSource, TileRunner
+from franet.engine.tiles import PairSource, TileRunner, block_size
 from franet.similarity._correlation import to_dissimilarity
 from franet.similarity._standardise import powers_of_two
 
@@ -36,8 +36,6 @@ _ROWS = 256
 # Rows of a chunk that are centred at a time.
 _SLICE = 64
 
-BLOCK = 256
-
 
 def suits_gram(shape: tuple[int, int]) -> bool:
     """Return whether the matrix of products is the way for a dense table."""
@@ -47,7 +45,8 @@ def suits_gram(shape: tuple[int, int]) -> bool:
 
 def chunk_rows(n: int) -> int:
     """Return how many rows are multiplied at a time."""
-    return max(_ROWS, _CHUNK // (-(-n // BLOCK) * BLOCK))
+    block = block_size(n)
+    return max(_ROWS, _CHUNK // (-(-n // block) * block))
 
 
 @dataclass(frozen=True)
@@ -158,7 +157,6 @@ class GramSource(PairSource):
     """
 
     scale = 1.0
-    block = BLOCK
 
     def __init__(
         self,
@@ -175,11 +173,12 @@ class GramSource(PairSource):
         self._columns = np.flatnonzero(~moments.constant)
         self.n = len(self._columns)
         self._chunk = chunk_rows(table.shape[1])
+        self.block = block_size(table.shape[1])
         self._piece, self._n_threads = piece, n_threads
-        blocks = -(-self.n // BLOCK)
+        blocks = -(-self.n // self.block)
         self._pairs = [(i, j) for i in range(blocks) for j in range(i, blocks)]
         self._place = {pair: t for t, pair in enumerate(self._pairs)}
-        width = BLOCK * BLOCK
+        width = self.block**2
         self._file: RowFile | None = None
         self._tiles = np.empty((0, width))
         if 8 * width * len(self._pairs) <= room:
@@ -198,9 +197,9 @@ class GramSource(PairSource):
 
     def _panel(self, pairs: list[tuple[int, int]]) -> NDArray[np.float64]:
         """Return some tiles, as rows, by a pass over the table."""
-        m = self._table.shape[0]
-        tiles = own_pages((len(pairs), BLOCK * BLOCK), np.float64)
-        padded = -(-self.n // BLOCK) * BLOCK
+        m, block = self._table.shape[0], self.block
+        tiles = own_pages((len(pairs), block * block), np.float64)
+        padded = -(-self.n // block) * block
         Z = own_pages((self._chunk, padded), np.float64)
         sums, squares = np.zeros(padded), np.zeros(padded)
 
@@ -214,8 +213,8 @@ class GramSource(PairSource):
 
         def add(t: int) -> None:
             i, j = pairs[t]
-            A = Z[:, i * BLOCK : (i + 1) * BLOCK]
-            B = Z[:, j * BLOCK : (j + 1) * BLOCK]
+            A = Z[:, i * block : (i + 1) * block]
+            B = Z[:, j * block : (j + 1) * block]
             tiles[t] += (A.T @ B).ravel()
 
         with (
@@ -228,9 +227,9 @@ class GramSource(PairSource):
         length = np.sqrt(np.maximum(squares - sums * sums / m, 0.0))
         length[length == 0.0] = 1.0
         for t, (i, j) in enumerate(pairs):
-            a = slice(i * BLOCK, (i + 1) * BLOCK)
-            b = slice(j * BLOCK, (j + 1) * BLOCK)
-            R = tiles[t].reshape(BLOCK, BLOCK)
+            a = slice(i * block, (i + 1) * block)
+            b = slice(j * block, (j + 1) * block)
+            R = tiles[t].reshape(block, block)
             R -= np.outer(sums[a] / m, sums[b])
             R /= length[a, None]
             R /= length[b]
@@ -253,9 +252,9 @@ class GramSource(PairSource):
         """Return the dissimilarities of block `i` against block `j`."""
         t = self._place[min(i, j), max(i, j)]
         if self._file is None:
-            D = self._tiles[t].reshape(BLOCK, BLOCK)
+            D = self._tiles[t].reshape(self.block, self.block)
         else:
-            D = self._file.read(t, t + 1).reshape(BLOCK, BLOCK)
+            D = self._file.read(t, t + 1).reshape(self.block, self.block)
         return D if i <= j else np.ascontiguousarray(D.T)
 
     def close(self) -> None:

@@ -17,15 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from franet._coded import CodedTable, column_name
-from franet.engine.tiles import PairSource
+from franet.engine.tiles import PairSource, block_size
 from franet.exceptions import DataError
 from franet.similarity._standardise import constant_columns, feature_rows, standardise
 from franet.similarity.kernels import level_squares, table_squares
 
 __all__ = ["MixedSource", "open_mixed", "warn_of_identifiers"]
 
-# Features of a block, as for the correlations; in steps of eight if there are fewer.
-BLOCK = 256
 # A corrected square up to this is zero: it is the difference of two larger numbers.
 TINY = 1e-12
 
@@ -107,7 +105,7 @@ class MixedSource(PairSource):
         n_levels: NDArray[np.intp],
     ) -> None:
         self.n = len(columns)
-        self.block = min(BLOCK, -(-self.n // 8) * 8)
+        self.block = block_size(self.n)
         m = values.shape[0]
         padded = -(-self.n // self.block) * self.block
         self._values = feature_rows(values, columns, padded, np.float64)

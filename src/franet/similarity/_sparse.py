@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from franet.engine.tiles import PairSource
+from franet.engine.tiles import PairSource, block_size
 from franet.similarity._correlation import to_dissimilarity
 from franet.similarity._standardise import powers_of_two
 from franet.similarity.kernels import add_products
@@ -15,6 +15,7 @@ from franet.similarity.kernels import add_products
 __all__ = [
     "SparseCorrelationSource",
     "dense_is_better",
+    "moments",
     "rank_sparse_columns",
     "sparse_constant_columns",
 ]
@@ -23,7 +24,7 @@ __all__ = [
 MAX_DENSITY = 0.1
 
 
-def _moments(X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def moments(X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return means and the norms of the centred columns of a float64 CSC table."""
     m = X.shape[0]
     filled = np.diff(X.indptr)
@@ -82,10 +83,11 @@ class SparseCorrelationSource(PairSource):
 
     def __init__(self, X: Any, absolute: bool = False) -> None:
         self.m, self.n = X.shape
+        self.block = block_size(self.n)
         self.absolute = absolute
         self.top = 1.0 if absolute else 2.0
         X = _tame(X)
-        mean, norm = _moments(X)
+        mean, norm = moments(X)
         padded = -(-self.n // self.block) * self.block
         self._mean = np.zeros(padded)
         self._mean[: self.n] = mean / norm

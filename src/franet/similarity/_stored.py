@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from franet.engine.memory import RowFile, own_pages
-from franet.similarity._correlation import BLOCK, CorrelationSource, block_bytes
+from franet.similarity._correlation import CorrelationSource, block_bytes
 
 __all__ = ["BlockCache", "StoredCorrelationSource"]
 
@@ -145,8 +145,8 @@ class StoredCorrelationSource(CorrelationSource):
     ----------
     file : RowFile
         The standardised features, padded with zeros to whole blocks.
-    n, m : int
-        Numbers of features and of their values.
+    n, block, m : int
+        Numbers of features, of those in a block, and of their values.
     dtype : dtype
         The type of the numbers in the table.
     absolute : bool
@@ -155,22 +155,25 @@ class StoredCorrelationSource(CorrelationSource):
         Blocks that may be at hand.
     """
 
+    name = CorrelationSource.__name__
+
     def __init__(
         self,
         file: RowFile,
         n: int,
+        block: int,
         m: int,
         dtype: Any,
         absolute: bool,
         capacity: int,
     ) -> None:
-        self._describe(n, m, dtype, absolute)
+        self._describe(n, block, m, dtype, absolute)
         self._file = file
         capacity = min(capacity, -(-n // self.block))
-        self.nbytes = capacity * block_bytes(m, dtype)
+        self.nbytes = capacity * block_bytes(block, m, dtype)
         # Half of it for the next session, if two groups fit into the other half.
         self.room = max(self.grid().least_room, capacity // 2)
-        self._cache = BlockCache(file, BLOCK[dtype], self.error > 0.0, capacity)
+        self._cache = BlockCache(file, block, self.error > 0.0, capacity)
         self._cache.follow(self.grid().sessions())
 
     def _pair(self, i: int, j: int) -> tuple[Block, Block]:

@@ -7,6 +7,8 @@ import numpy as np
 from franet.engine._jit import kernel, reduction
 
 __all__ = [
+    "HUGE",
+    "TINY",
     "add_products",
     "canberra",
     "cell_square",
@@ -19,6 +21,10 @@ __all__ = [
     "squares",
     "table_squares",
 ]
+
+# A largest difference between these can be divided by: 0 stays 0, and infinity, for a
+# difference that overflows, infinity.
+TINY, HUGE = np.finfo(np.float64).tiny, np.finfo(np.float64).max
 
 
 @reduction
@@ -141,7 +147,7 @@ def manhattan(A, B, p, *, out):
 
 
 @kernel
-def chebyshev(A, B, p, *, out):
+def chebyshev(A, B, p, out):
     """Write the largest absolute differences."""
     out[:] = 0.0
     for j in range(A.shape[0]):
@@ -166,12 +172,17 @@ def canberra(A, B, p, *, out):
 @kernel
 def minkowski(A, B, p, *, out):
     """Write Minkowski distances of exponent p."""
-    out[:] = 0.0
+    # Powers of the differences over the largest of the pair: none overflows, and one
+    # that vanishes would add nothing to the largest.
+    chebyshev(A, B, p, out=out)
+    top = np.empty(B.shape[1])
     for j in range(A.shape[0]):
+        for k in range(B.shape[1]):
+            top[k] = min(max(out[j, k], TINY), HUGE)
+            out[j, k] = 0.0
         for i in range(A.shape[1]):
             a = A[j, i]
             for k in range(B.shape[1]):
-                out[j, k] += abs(a - B[i, k]) ** p
-    for j in range(out.shape[0]):
-        for k in range(out.shape[1]):
-            out[j, k] = out[j, k] ** (1.0 / p)
+                out[j, k] += (abs(a - B[i, k]) / top[k]) ** p
+        for k in range(B.shape[1]):
+            out[j, k] = top[k] * out[j, k] ** (1.0 / p)
