@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import protocol
 from data import load, needs_shared
+from franet.evaluation import measures
 from franet.evaluation._weights import ridge_weights
 from franet.evaluation.folds import Fold, paper_folds
 from franet.evaluation.measures import (
@@ -72,6 +74,80 @@ def test_measures_do_not_see_the_scale_where_they_should_not():
     assert scaled["rmae_scaled"][5] == pytest.approx(plain["rmae_scaled"][5])
     assert scaled["r2"][5] == pytest.approx(plain["r2"][5])
     assert scaled["rmae"][5] != pytest.approx(plain["rmae"][5], rel=1e-3)
+
+
+ORDER = np.random.default_rng(8).permutation(20)
+UNLABELLED = ["rmae", "rmae_shared", "rmae_scaled", "r2"]
+
+
+def score(X, y=None, number=0):
+    scorer = FoldScorer(X, paper_folds(len(X))[number], y)
+    names = UNLABELLED if y is None else [*UNLABELLED, "knn_accuracy"]
+    return scorer.score(ORDER, [1, 2, 20], names)
+
+
+def assert_alike(found, expected, rel=1e-9):
+    assert found.keys() == expected.keys()
+    for name, values in expected.items():
+        assert found[name] == pytest.approx(values, rel=rel, abs=1e-12), name
+
+
+def test_powers_of_two_change_no_bit():
+    X, y = table()
+    expected = score(X, y)
+    for power in (-900, 7, 1000):
+        assert score(np.ldexp(X, power), y) == expected
+
+
+@pytest.mark.parametrize("factor", [1e300, 1e-300])
+def test_huge_and_tiny_tables_have_the_values_of_others(factor):
+    X, y = table()
+    Y = factor * X
+    Y[:, 3] = X[:, 3]  # constant
+    assert_alike(score(Y, y), score(X, y))
+
+
+def test_a_tiny_column_counts_where_it_is_alone():
+    X, _ = table()
+    found = []
+    for factor in (1e-50, 1e-200):
+        Y = X.copy()
+        Y[3:, ORDER[0]] *= factor  # but for three values, which are near others later
+        found.append(score(Y, number=1))
+    assert_alike(found[1], found[0])
+
+
+@pytest.mark.parametrize("part", ["train", "test"])
+def test_one_huge_value_does_not_make_the_others_equal(part):
+    """Whatever it is; as a mark for a missing value, for instance."""
+    X, _ = table()
+    row = getattr(paper_folds(40)[0], part)[0]
+    found = []
+    for mark in (1e30, 1.7e308):
+        Y = X.copy()
+        Y[row, ORDER[:2]] = mark
+        found.append(score(Y))
+    for values in found:
+        assert np.isfinite(list(values.pop("r2").values())).all()
+    assert_alike(found[1], found[0])
+
+
+def test_test_examples_are_gone_through_in_parts(monkeypatch):
+    X, y = table()
+    expected = score(X, y)
+    monkeypatch.setattr(measures, "_DISTANCES", 100)  # two examples, one, one
+    assert_alike(score(X, y), expected, rel=1e-12)
+
+
+def test_memory_does_not_grow_with_the_square_of_the_examples(monkeypatch):
+    monkeypatch.setattr(measures, "_DISTANCES", 2**15)
+    X = np.random.default_rng(0).normal(size=(2000, 4))
+    scorer = FoldScorer(X, Fold(0, np.arange(1000), np.arange(1000, 2000)))
+    tracemalloc.start()
+    scorer.score(np.arange(4), [1, 2, 4], UNLABELLED)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 1000 * 1000 * 8 / 4  # of one array of all distances
 
 
 def test_copies_are_rebuilt_by_ridge_and_noise_is_not():

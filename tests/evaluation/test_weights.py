@@ -10,8 +10,11 @@ from franet.evaluation import _weights
 from franet.evaluation._weights import (
     neighbour_weights,
     nested_distances,
+    ridge_prediction,
     ridge_weights,
+    sizes_of,
 )
+from franet.evaluation.kernels import kth_smallest
 
 
 def naive_neighbours(distances, ties):
@@ -86,6 +89,36 @@ def test_distances_grow_with_the_features():
     assert seen == [1, 4, 12]
 
 
+def test_distances_are_those_of_features_divided_by_the_largest_size():
+    random = np.random.default_rng(2)
+    train, test = random.normal(size=(20, 4)), random.normal(size=(5, 4))
+    powers = np.array([-1000, -800, 0, 500])
+    sizes = sizes_of(np.ldexp(np.vstack([train, test]), powers))
+    np.testing.assert_array_equal(sizes, [-1024, -768, 0, 512])
+    big_test, big_train = np.ldexp(test, powers), np.ldexp(train, powers)
+    for k, distances in nested_distances(
+        big_test, big_train, np.arange(4), [1, 2, 4], sizes
+    ):
+        scale = powers[:k] - sizes[:k].max()
+        A, B = np.ldexp(test[:, :k], scale), np.ldexp(train[:, :k], scale)
+        np.testing.assert_allclose(distances, cdist(A, B, "sqeuclidean"), rtol=1e-13)
+
+
+def test_sizes_of_ordinary_columns_are_zero():
+    X = np.array([[1e-30, 1e30, 0.0, 1.0, 1e200], [1e-20, 0.0, 1.0, 1.0, 1e200]])
+    assert sizes_of(X).tolist() == [0, 0, 0, -1024, -1024]
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("k", [1, 3, 5])
+def test_the_smallest_values_of_rows(k):
+    D = np.random.default_rng(3).integers(6, size=(9, 5)).astype(float)
+    D[D == 5] = np.inf
+    found = np.empty(9)
+    kth_smallest(D, k, out=found)
+    np.testing.assert_array_equal(found, np.sort(D, axis=1)[:, k - 1])
+
+
 def ridge_tables(k, signal):
     random = np.random.default_rng(k)
     train, test = random.normal(size=(15, k)), random.normal(size=(4, k))
@@ -111,6 +144,17 @@ def test_ridge_takes_the_penalty_of_cross_validation(k, signal):
         guesses.append(model.predict(test))
     found = ridge_weights(test, train, centred @ centred.T) @ Y
     np.testing.assert_allclose(found, guesses[np.argmin(errors)], rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("signal", [0.0, 1.0, 100.0])
+@pytest.mark.parametrize("k", [1, 6, 15, 30])
+def test_ridge_predicts_without_weights(k, signal):
+    train, test, Y = ridge_tables(k, signal)
+    mean = Y.mean(axis=0)
+    centred = Y - mean
+    expected = ridge_weights(test, train, centred @ centred.T) @ Y
+    found = ridge_prediction(test, train, centred) + mean
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-11)
 
 
 def test_ridge_gives_the_mean_where_there_is_no_signal_to_find():

@@ -76,7 +76,9 @@ def _explain(err: Exception) -> tuple[str, int]:
             "can be written to"
         ), _DATA
     if isinstance(err, MemoryError):
-        return "not enough memory; use fewer features, or a sparse table", _DATA
+        return (
+            "not enough memory; use fewer features or examples, or a sparse table"
+        ), _DATA
     if _cannot_load(err):
         return "not enough memory to load the program; see ulimit -v", _DATA
     if isinstance(err, ValueError | ImportError | OSError):

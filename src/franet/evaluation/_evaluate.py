@@ -21,6 +21,7 @@ from franet._checked import (
     optional,
 )
 from franet._progress import Listener, listening, report
+from franet.columns._open import in_memory
 from franet.evaluation._unit import prepare, run_unit
 from franet.evaluation.folds import make_folds, name_folds
 from franet.evaluation.measures import FoldScorer, check_measures, feature_counts
@@ -181,7 +182,7 @@ def _table(X: Any) -> NDArray[np.float64]:
     from sklearn.utils import check_array
 
     try:
-        table = check_array(X, accept_sparse="csr", dtype=np.float64)
+        table = check_array(in_memory(X)[0], accept_sparse="csr", dtype=np.float64)
     except (TypeError, ValueError) as err:
         raise DataError(
             f"The table cannot be evaluated: {str(err).splitlines()[0]}"

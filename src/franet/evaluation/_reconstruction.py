@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils.validation import validate_data
 
-from franet.columns._open import as_numpy
+from franet._validation import fitted_table
 from franet.evaluation.folds import shuffled_folds
 from franet.evaluation.measures import MEASURES, FoldScorer, check_measures
 from franet.exceptions import DataError, UsageError
@@ -105,13 +105,10 @@ def _selected(estimator: Any) -> NDArray[np.intp]:
 def _table(estimator: Any, X: Any) -> tuple[NDArray[np.float64], Any]:
     """Return the rows to judge by, and which they are."""
     try:
-        table = validate_data(
-            estimator,
-            as_numpy(X),
-            reset=False,
-            accept_sparse="csr",
-            dtype=np.float64,
-        )
+        with fitted_table(estimator, X) as table:
+            table = validate_data(
+                estimator, table, reset=False, accept_sparse="csr", dtype=np.float64
+            )
     except (TypeError, ValueError) as err:
         raise DataError(
             f"The table cannot be rebuilt: {str(err).splitlines()[0]} Pass the columns "

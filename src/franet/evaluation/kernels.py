@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from franet.engine._jit import kernel
 
-__all__ = ["add_squares"]
+__all__ = ["add_squares", "kth_smallest"]
 
 # Features that are gone through together: their rows stay in the cache.
 _BLOCK = 64
@@ -26,3 +28,21 @@ def add_squares(A, B, *, D):
                 for j in range(row.size):
                     d = a - b[j]
                     row[j] += d * d
+
+
+@kernel
+def kth_smallest(D, k, *, out):
+    """Find the k-th smallest value of each row, for a small k."""
+    best = np.empty(k)
+    for i in range(D.shape[0]):
+        best[:] = np.inf
+        row = D[i]
+        for j in range(row.size):
+            d = row[j]
+            if d < best[k - 1]:
+                at = k - 1
+                while at > 0 and best[at - 1] > d:
+                    best[at] = best[at - 1]
+                    at -= 1
+                best[at] = d
+        out[i] = best[k - 1]

@@ -13,15 +13,22 @@ from numpy.typing import NDArray
 from franet.evaluation._weights import (
     neighbour_weights,
     nested_distances,
+    ridge_prediction,
     ridge_weights,
+    sizes_of,
 )
 from franet.evaluation.folds import Fold
 from franet.exceptions import DataError, UsageError
+from franet.similarity._standardise import powers_of_two
 
 __all__ = ["MEASURES", "FoldScorer", "Measure", "check_measures", "feature_counts"]
 
 # Clusters of more features than this take long and say little of a ranking.
 CLUSTER_LIMIT = 256
+# Distances that are in memory at a time; some arrays of the same size come with them.
+_DISTANCES = 2**21
+# Deviations from the mean beyond this count as this: squares of more may overflow.
+_FAR = 1e100
 
 
 @dataclass(frozen=True)
@@ -157,12 +164,16 @@ class FoldScorer:
             self._labels = labels[fold.train], labels[fold.test], len(classes)
         # Of the whole table, as in the paper; peak-to-peak, because the deviation of
         # a constant column may come out as rounding.
-        varied = X.max(axis=0) > X.min(axis=0)
+        lo, hi = X.min(axis=0), X.max(axis=0)
+        varied = hi > lo
         if not varied.any():
             raise DataError("Every feature is constant: there is nothing to rebuild.")
-        σ = X.std(axis=0)[varied]
-        self._goal_train = np.ascontiguousarray(self.train[:, varied] / σ)
-        self._goal_test = np.ascontiguousarray(self.test[:, varied] / σ)
+        self._sizes = sizes_of(X)
+        # Squares of huge or tiny values do not fit into a double.
+        goals = X * powers_of_two(np.maximum(hi, -lo))
+        goals /= np.where(varied, goals.std(axis=0), 1.0)
+        self._goal_train = np.ascontiguousarray(goals[fold.train][:, varied])
+        self._goal_test = np.ascontiguousarray(goals[fold.test][:, varied])
         self._seed = seed
 
     def score(
@@ -190,79 +201,109 @@ class FoldScorer:
         found: dict[str, dict[int, float]] = {name: {} for name in measures}
         for k, values in self._each_count(order, counts, set(measures)):
             for name in values.keys() & found.keys():
-                found[name][k] = values[name]
+                found[name][k] = found[name].get(k, 0.0) + values[name]
         return found
 
     def _each_count(
         self, order: NDArray[np.intp], counts: Sequence[int], wanted: set[str]
     ) -> Iterator[tuple[int, dict[str, float]]]:
-        if wanted & _RAW:
-            for k, D in nested_distances(self.test, self.train, order, counts):
-                yield k, self._neighbours(D, wanted)
-        if "rmae_scaled" in wanted:
-            train, test = self._scaled
-            for k, D in nested_distances(test, train, order, counts):
-                yield k, {"rmae_scaled": self._error(neighbour_weights(D, "shared"))}
+        """Yield values at a count; those of neighbours in parts, to be added up."""
+        size = max(1, _DISTANCES // len(self.train))
+        for at in range(0, len(self.test), size):
+            rows = slice(at, at + size)
+            yield from self._neighbours(order, counts, wanted, rows)
         if "r2" in wanted:
-            train, test = self._scaled
             for k in counts:
-                chosen = order[:k]
-                weights = ridge_weights(
-                    test[:, chosen], train[:, chosen], self._goal_gram
-                )
-                yield k, {"r2": self._explained(weights)}
+                yield k, {"r2": self._explained(order[:k])}
         if wanted & _CLUSTERS:
             for k in counts:
                 if k <= CLUSTER_LIMIT:
                     yield k, self._clusters(order[:k])
 
     def _neighbours(
-        self, distances: NDArray[np.float64], wanted: set[str]
+        self,
+        order: NDArray[np.intp],
+        counts: Sequence[int],
+        wanted: set[str],
+        rows: slice,
+    ) -> Iterator[tuple[int, dict[str, float]]]:
+        """Yield what some examples of the test part add to the values."""
+        if wanted & _RAW:
+            for k, D in nested_distances(
+                self.test[rows], self.train, order, counts, self._sizes
+            ):
+                yield k, self._raw(D, wanted, rows)
+        if "rmae_scaled" in wanted:
+            train, test = self._scaled
+            for k, D in nested_distances(test[rows], train, order, counts):
+                weights = neighbour_weights(D, "shared")
+                yield k, {"rmae_scaled": self._error(weights, rows)}
+
+    def _raw(
+        self, distances: NDArray[np.float64], wanted: set[str], rows: slice
     ) -> dict[str, float]:
         values = {}
         if "rmae" in wanted:
-            values["rmae"] = self._error(neighbour_weights(distances, "position"))
+            weights = neighbour_weights(distances, "position")
+            values["rmae"] = self._error(weights, rows)
         if wanted & {"rmae_shared", "knn_accuracy"}:
             weights = neighbour_weights(distances, "shared")
             if "rmae_shared" in wanted:
-                values["rmae_shared"] = self._error(weights)
+                values["rmae_shared"] = self._error(weights, rows)
             if "knn_accuracy" in wanted:
-                values["knn_accuracy"] = self._accuracy(weights)
+                values["knn_accuracy"] = self._accuracy(weights, rows)
         return values
 
     @cached_property
     def _scaled(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Both parts, standardised by the training part."""
-        mean, σ = self.train.mean(axis=0), self.train.std(axis=0)
-        σ[self.train.max(axis=0) == self.train.min(axis=0)] = np.inf
-        return (self.train - mean) / σ, (self.test - mean) / σ
+        factors = powers_of_two(np.abs(self.train).max(axis=0))
+        train = self.train * factors
+        mean, σ = train.mean(axis=0), train.std(axis=0)
+        σ[train.max(axis=0) == train.min(axis=0)] = np.inf
+        with np.errstate(over="ignore"):
+            test = np.clip(self.test * factors, -_FAR, _FAR)
+        return (train - mean) / σ, np.clip((test - mean) / σ, -_FAR, _FAR)
+
+    def _centred(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the goals of both parts, less the mean of the training part."""
+        mean = self._goal_train.mean(axis=0)
+        return self._goal_train - mean, self._goal_test - mean
 
     @cached_property
     def _goal_gram(self) -> NDArray[np.float64]:
         """Inner products of the training examples over all goals."""
-        goals = self._goal_train - self._goal_train.mean(axis=0)
+        goals, _ = self._centred()
         return np.asarray(goals @ goals.T)
 
     @cached_property
     def _spread(self) -> float:
         """What the mean of the training part leaves unexplained."""
-        return float(np.sum((self._goal_test - self._goal_train.mean(axis=0)) ** 2))
+        return float(np.sum(self._centred()[1] ** 2))
 
-    def _error(self, weights: Any) -> float:
-        return float(np.abs(weights @ self._goal_train - self._goal_test).mean())
+    def _error(self, weights: Any, rows: slice) -> float:
+        missed = np.abs(weights @ self._goal_train - self._goal_test[rows])
+        return float(missed.sum() / self._goal_test.size)
 
-    def _explained(self, weights: Any) -> float:
-        missed = np.sum((weights @ self._goal_train - self._goal_test) ** 2)
+    def _explained(self, chosen: NDArray[np.intp]) -> float:
+        train, test = (part[:, chosen] for part in self._scaled)
+        if self._goal_train.shape[1] < len(train):
+            goals, truth = self._centred()
+            left = ridge_prediction(test, train, goals) - truth
+        else:
+            weights = ridge_weights(test, train, self._goal_gram)
+            left = weights @ self._goal_train - self._goal_test
+        missed = np.sum(left**2)
         if self._spread == 0:  # as in scikit-learn
             return float(missed == 0)
         return float(1 - missed / self._spread)
 
-    def _accuracy(self, weights: Any) -> float:
+    def _accuracy(self, weights: Any, rows: slice) -> float:
         train, test, n_classes = self._known
         votes = weights @ np.eye(n_classes)[train]
         # Equal votes come out unequal by rounding: the first class takes them.
         best = votes >= votes.max(axis=1, keepdims=True) - 1e-9
-        return float(np.mean(best.argmax(axis=1) == test))
+        return float(np.sum(best.argmax(axis=1) == test[rows]) / len(test))
 
     def _clusters(self, chosen: NDArray[np.intp]) -> dict[str, float]:
         from scipy.optimize import linear_sum_assignment
