@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 
 import anndata as ad
@@ -13,6 +14,7 @@ from scipy import sparse
 
 from franet import DataError, FRANe
 from franet.anndata import rank_features
+from franet.evaluation import evaluate
 from franet.exceptions import UsageError
 from franet.rankers import RandomRanking
 from single_cells import GROUPS, counts, planted, same, tokens
@@ -216,3 +218,80 @@ def test_backed_views_and_subsets(file):
     kept = rank_features(adata, subset=True, inplace=False)
     assert kept["franet_selected"].all()
     adata.file.close()
+
+
+def test_masked_values_are_missing():
+    holes = np.zeros(GROUPS.X.shape, bool)
+    holes[7, 5] = True
+    adata = planted(np.ma.masked_array(GROUPS.X, holes))
+    ranker = FRANe(missing="pairwise")
+    wanted = planted(np.where(holes, np.nan, GROUPS.X))
+    pd.testing.assert_frame_equal(
+        rank_features(adata, ranker=ranker, inplace=False),
+        rank_features(wanted, ranker=ranker, inplace=False),
+    )
+    with pytest.raises(DataError, match=f"'{GROUPS.names[5]}' holds NaN in '7'"):
+        rank_features(adata)
+    with pytest.raises(DataError, match=GROUPS.names[5]):
+        FRANe().fit(adata)
+
+
+FORMS = {"dense": np.asarray, "csr": sparse.csr_matrix, "csc": sparse.csc_matrix}
+
+
+@pytest.fixture(params=[False, True], ids=["memory", "backed"])
+def opened(request, tmp_path):
+    """Return what hands AnnData over in memory, or in a file."""
+
+    def hand_over(adata):
+        if not request.param:
+            return adata
+        adata.write_h5ad(tmp_path / "a.h5ad")
+        return ad.read_h5ad(tmp_path / "a.h5ad", backed="r")
+
+    return hand_over
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_what_is_fitted_can_be_transformed_scored_and_reported(form, opened, tmp_path):
+    adata = opened(planted(FORMS[form](GROUPS.X)))
+    ranker = FRANe(n_features_to_select=4)
+    kept = ranker.fit_transform(adata)
+    assert sparse.issparse(kept) == (form != "dense")
+    dense = kept.toarray() if sparse.issparse(kept) else kept
+    np.testing.assert_array_equal(dense, GROUPS.X[:, ranker.support_])
+    frame = pd.DataFrame(GROUPS.X, columns=GROUPS.names)
+    assert ranker.score(adata) == pytest.approx(ranker.score(frame), rel=1e-9)
+    ranker.report(tmp_path / "a.json", adata)
+    ranker.report(tmp_path / "b.json", frame)
+    found, wanted = (json.loads((tmp_path / f"{x}.json").read_text()) for x in "ab")
+    assert found["n_examples"] == wanted["n_examples"] == 100
+    assert [row["name"] for row in found["features"]] == [
+        row["name"] for row in wanted["features"]
+    ]
+    adata.file.close()
+
+
+def test_tables_of_pandas_from_anndata():
+    ranker = FRANe(n_features_to_select=4).set_output(transform="pandas")
+    kept = ranker.fit_transform(planted())
+    assert list(kept) == list(ranker.get_feature_names_out())
+
+
+def test_variables_must_be_those_of_the_fit():
+    adata = planted()
+    ranker = FRANe().fit(adata)
+    with pytest.raises(DataError, match=r"adata\[:, ranker\.feature_names_in_\]"):
+        ranker.transform(adata[:, ::-1])
+    with pytest.raises(DataError, match="adata has no X"):
+        ranker.transform(ad.AnnData(layers={"log": GROUPS.X}, var=adata.var))
+    # Without names in the fit there are none to compare.
+    kept = FRANe().fit(GROUPS.X).transform(adata)
+    np.testing.assert_array_equal(kept, ranker.transform(adata))
+
+
+def test_evaluate():
+    choice = {"folds": 3, "measures": "rmae", "references": False}
+    tables = (planted(), planted(sparse.csr_matrix(GROUPS.X)), GROUPS.X)
+    rows = [evaluate("variance", X, **choice).table().rows[0] for X in tables]
+    assert rows[0][:3] == rows[1][:3] == rows[2][:3]  # what follows depends on time

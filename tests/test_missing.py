@@ -130,3 +130,22 @@ def test_infinity_is_an_error_all_the_same(sign):
     table[3, 4] = sign * np.inf
     with pytest.raises(DataError, match=r"Column 4 holds infinity \(inf\) in row 3\."):
         FRANe(missing="pairwise").fit(table)
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64])
+def test_masked_values_are_missing(kind):
+    X = (100 * random(30, 12)).astype(kind)
+    holes = np.random.default_rng(0).random(X.shape) < 0.1
+    masked = np.ma.masked_array(X, holes)
+    expected = fit(np.where(holes, np.nan, X), missing="pairwise")
+    assert (masked.data == X).all()  # the caller's numbers
+    ranker = fit(masked, missing="pairwise")
+    np.testing.assert_allclose(ranker.scores_, expected.scores_, rtol=1e-6)
+    with pytest.raises(DataError, match=r"[Cc]olumn .* NaN"):
+        fit(masked)
+    kept = ranker.transform(masked)
+    np.testing.assert_array_equal(np.isnan(kept), holes[:, ranker.support_])
+    with pytest.raises(DataError, match="NaN"):
+        FRANe().fit(X).score(masked)
+    clear = np.ma.masked_array(X, np.zeros_like(holes))
+    np.testing.assert_array_equal(fit(clear).scores_, fit(X).scores_)

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from franet._callbacks import CallbackSupportMixin
 from franet._checked import TEXT, checked
-from franet._validation import number_to_select, stays_polars
+from franet._validation import fitted_table, number_to_select, stays_polars
 from franet.columns._open import as_numpy
 from franet.network._html import ranking_html
 from franet.network._recipe import portable
@@ -179,7 +179,7 @@ class FeatureRanker(CallbackSupportMixin, SelectorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix or AnnData of shape (n_samples, n_features)
             The table.
 
         Returns
@@ -191,8 +191,8 @@ class FeatureRanker(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         if getattr(self, "similarity", None) == "mixed" and stays_polars(self, X):
             return X[:, self.support_.nonzero()[0].tolist()]
         # Of NumPy, and so are results. Some versions take the wrong columns otherwise.
-        with config_context(array_api_dispatch=False):
-            return super().transform(as_numpy(X))
+        with config_context(array_api_dispatch=False), fitted_table(self, X) as table:
+            return super().transform(table)
 
     def inverse_transform(self, X: Any) -> Any:
         """Put selected features back in their places, among columns of zeros.
@@ -221,7 +221,7 @@ class FeatureRanker(CallbackSupportMixin, SelectorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix or AnnData of shape (n_samples, n_features)
             At least four rows, without missing values. Of more than 2,000 so many are
             drawn, with a fixed seed.
         y : None

@@ -122,7 +122,7 @@ def rank_features(
     X = read_matrix(adata, layer, allow_missing=pairwise)
     if inplace and adata.is_view:
         warn_of_view(anndata.ImplicitModificationWarning)
-    fit(fitted, X, n_top)
+    fit(fitted, X, adata.var_names, n_top)
     frame = columns_of(fitted, adata.var_names, key_added)
     selected = frame[f"{key_added}_selected"]
     if not inplace:

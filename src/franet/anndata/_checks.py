@@ -43,9 +43,12 @@ def check_arguments(
     adata: Any, key_added: Any, n_top: Any, *, subset: bool, inplace: bool
 ) -> None:
     """Raise where an argument does not fit the data."""
-    if not isinstance(key_added, str) or not key_added or "/" in key_added:
+    # A dot is the group itself in files of HDF5, and a slash leads to another one.
+    name = isinstance(key_added, str) and key_added not in ("", ".")
+    if not name or "/" in key_added:
         raise UsageError(
-            f"key_added={key_added!r}: give a name without a slash, such as 'franet'."
+            f"key_added={key_added!r}: give a name without a slash that is not a dot, "
+            "such as 'franet'."
         )
     if n_top is not None:
         _check_n_top(n_top, adata.n_vars)

@@ -76,10 +76,16 @@ def _find(index: FeatureIndex, feature: Any, parameter: str) -> int:
         raise UsageError(f"{parameter}: {err}") from None
 
 
-def fit(ranker: Any, X: Any, n_top: Any) -> None:
-    """Fit the ranker; errors speak of `n_top` where it was given."""
+def fit(ranker: Any, X: Any, names: Any, n_top: Any) -> None:
+    """Fit the ranker; errors speak of `n_top` where it was given.
+
+    The names go with the matrix, so that what the ranker says names genes.
+    """
+    from anndata import AnnData
+    from pandas import DataFrame
+
     try:
-        ranker.fit(X)
+        ranker.fit(AnnData(X, var=DataFrame(index=names)))
     except UsageError as err:
         if n_top is None:
             raise

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from franet.columns._open import as_numpy
 from franet.exceptions import DataError, UsageError
 
 __all__ = ["read_matrix"]
@@ -53,7 +54,7 @@ def _in_memory(X: Any) -> Any:
     for method in ("to_memory", "compute"):
         if hasattr(X, method):
             return getattr(X, method)()
-    return np.asarray(X)
+    return np.asarray(as_numpy(X))
 
 
 def _check_finite(X: Any, names: Any, cells: Any, allow_missing: bool) -> None:

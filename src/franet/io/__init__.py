@@ -65,7 +65,7 @@ def read_table(
         Keep columns of text and categories, for ``similarity="mixed"``; in csv, tsv,
         txt, parquet and feather files.
     variable : str, optional
-        Which array of a npz, mat, hdf5 or zarr file, or which layer of a h5ad file.
+        Which array of a npz, mat, hdf5 or zarr file, or which layer of AnnData.
     feature_names : path-like or sequence of str, optional
         The names of the features, or a file with one name a line (of a line with
         tabs, the first field counts, as in the `features.tsv` of 10x Genomics).

@@ -7,26 +7,30 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from franet.io._choose import choose
+from franet.io._choose import check_tables, choose
 from franet.io._hdf5 import look_through, start_looking
 from franet.io._source import check_expansion, expect, opened, reading, require
 from franet.io._table import Options, Raw
 
-__all__ = ["read"]
+__all__ = ["chunk_bytes", "claimed_bytes", "read"]
 
 _PER_CHUNK = 4096  # bytes, also where no file has the chunk
 
 
 def read(path: Path, options: Options) -> Raw:
-    """Read the array that `variable` names, or the only table."""
+    """Read the array that `variable` names, or the only table; AnnData as such."""
     with reading(path, options.format), ExitStack() as stack:
-        arrays = _zarr(path) if options.format == "zarr" else _hdf5(path, stack)
+        root = _zarr(path) if options.format == "zarr" else _hdf5(path, stack)
+        if _is_anndata(root, options):
+            return _from_anndata(path, root, options)
+        arrays = _arrays(path, root, options.format)
         shapes = {name: tuple(array.shape) for name, array in arrays.items()}
+        check_tables(path, shapes, options.variable)
         name = choose(path, shapes, options.variable)
         array = arrays[name]
         if options.format == "hdf5":
             look_through(path, name)
-        check_expansion(path, _chunk_bytes(array))
+        check_expansion(path, chunk_bytes(array))
         nbytes = array.dtype.itemsize * array.size
         if len(shapes[name]) == 2 and options.only_opens(nbytes):
             columns = opened(path, array)
@@ -36,7 +40,7 @@ def read(path: Path, options: Options) -> Raw:
         return Raw(array[...])
 
 
-def _chunk_bytes(array: Any) -> int:
+def chunk_bytes(array: Any) -> int:
     """Return what reading takes because an array is stored in chunks."""
     if not array.chunks:
         return 0
@@ -46,24 +50,54 @@ def _chunk_bytes(array: Any) -> int:
     return max(largest, _PER_CHUNK * math.prod(counts))
 
 
-def _zarr(path: Path) -> dict[str, Any]:
+def claimed_bytes(item: Any) -> int:
+    """Return what a zarr array, or all those of a group, say that they hold."""
+    if hasattr(item, "shape"):
+        return max(item.dtype.itemsize * item.size, chunk_bytes(item))
+    return sum(claimed_bytes(child) for _, child in item.members())
+
+
+def _zarr(path: Path) -> Any:
     zarr = require("zarr", "Reading zarr files", "zarr")
-    found = zarr.open(path, mode="r")
-    if hasattr(found, "shape"):
-        return {path.stem: found}
-    return dict(found.arrays())
+    return zarr.open(path, mode="r")
 
 
-def _hdf5(path: Path, stack: ExitStack) -> dict[str, Any]:
+def _hdf5(path: Path, stack: ExitStack) -> Any:
     expect(path, "a HDF5 file", b"\x89HDF\r\n\x1a\n")
     start_looking()
     h5py = require("h5py", "Reading HDF5 files", "hdf5")
     look_through(path, None)
+    return stack.enter_context(h5py.File(path, "r"))
+
+
+def _is_anndata(root: Any, options: Options) -> bool:
+    """Tell whether X or a layer of AnnData is to be read, with its names."""
+    if str(root.attrs.get("encoding-type")) != "anndata":
+        return False
+    # A path in the file names an array as in any other file.
+    return options.format == "zarr" or "/" not in (options.variable or "")
+
+
+def _from_anndata(path: Path, root: Any, options: Options) -> Raw:
+    from franet.io import _h5ad  # which needs this module
+
+    if options.format == "zarr":
+        return _h5ad.read_folder(path, root, options)
+    root.close()
+    return _h5ad.read(path, options)
+
+
+def _arrays(path: Path, root: Any, kind: str) -> dict[str, Any]:
+    """Return the arrays by name; those of numbers in all groups of a HDF5 file."""
+    if hasattr(root, "shape"):
+        return {path.stem: root}
+    if kind == "zarr":
+        return dict(root.arrays())
     found: dict[str, Any] = {}
 
     def note(name: str, item: Any) -> None:
-        if isinstance(item, h5py.Dataset) and item.dtype.kind in "buif":
+        if hasattr(item, "shape") and item.dtype.kind in "buif":
             found[name] = item
 
-    stack.enter_context(h5py.File(path, "r")).visititems(note)
+    root.visititems(note)
     return found

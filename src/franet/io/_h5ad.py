@@ -1,16 +1,18 @@
-"""AnnData files of single-cell data."""
+"""AnnData of single cells, in h5ad files and zarr folders."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from franet.exceptions import DataError, UsageError
+from franet.io._arrays import chunk_bytes, claimed_bytes
 from franet.io._hdf5 import look_through, start_looking
 from franet.io._source import check_expansion, expect, opened, reading, require
 from franet.io._table import Options, Raw
 
-__all__ = ["read"]
+__all__ = ["read", "read_folder"]
 
 
 def read(path: Path, options: Options) -> Raw:
@@ -25,24 +27,54 @@ def read(path: Path, options: Options) -> Raw:
         )
         check_expansion(path, look_through(path, "", "X" if lazy else ""))
         data = anndata.read_h5ad(path, backed="r" if lazy else None)
-        X = _matrix(path, data, options.variable)
+        X = _matrix(path, data.X, data.layers, options.variable)
         if lazy:
             X = opened(path, X)
         return Raw(X, columns=list(data.var_names), rows=list(data.obs_names))
 
 
-def _matrix(path: Path, data: Any, variable: str | None) -> Any:
-    """Return X, or a layer."""
+def read_folder(path: Path, root: Any, options: Options) -> Raw:
+    """Read the same from a zarr folder, and nothing else that is there.
+
+    Parameters
+    ----------
+    path : Path
+        The folder.
+    root : zarr.Group
+        What it holds.
+    options : Options
+        What the caller said.
+    """
+    anndata = require("anndata", "Reading AnnData", "anndata")
+    layers = dict(root["layers"].members()) if "layers" in root else {}
+    item = _matrix(path, root.get("X"), layers, options.variable)
+    frame = root["obs" if options.transpose else "var"]
+    lazy = options.only_opens(claimed_bytes(item))
+    whole = not (lazy and hasattr(item, "shape"))
+    check_expansion(
+        path,
+        claimed_bytes(frame) + (claimed_bytes(item) if whole else chunk_bytes(item)),
+    )
+    labels = [str(name) for name in anndata.io.read_elem(frame).index]
+    if not lazy:
+        X = anndata.io.read_elem(item)
+    else:
+        X = opened(path, anndata.io.sparse_dataset(item) if whole else item)
+    return Raw(X, rows=labels) if options.transpose else Raw(X, columns=labels)
+
+
+def _matrix(path: Path, X: Any, given: Mapping[str, Any], variable: str | None) -> Any:
+    """Return X, or one of the given layers."""
     # From anndata 0.13 on X is among the layers, as None.
-    layers = [name for name in data.layers if name is not None]
+    layers = [name for name in given if name is not None]
     if variable not in (None, "X", *layers):
         raise UsageError(
             f"{path}: has no layer {variable!r}; it has {', '.join(['X', *layers])}"
         )
-    X = data.layers[variable] if variable in layers else data.X
-    if X is None:
+    found = given[variable] if variable in layers else X
+    if found is None:
         raise DataError(
             f"{path}: has no X; choose a layer by --variable (variable=): "
             f"{', '.join(layers) or 'it has none'}"
         )
-    return X
+    return found

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import validate_data
 
 from franet._coded import CodedTable
-from franet._validation import check_table
+from franet._validation import check_table, fitted_table
 from franet.exceptions import DataError
 from franet.report._numbers import number
 
@@ -22,23 +22,14 @@ _BINS = 24
 
 def check_columns(ranker: Any, X: Any) -> Any:
     """Return the table that a ranker was fitted to, checked against it."""
-    mixed = getattr(ranker, "similarity", None) == "mixed"
     try:
-        # A copy: a check forgets what the ranker was fitted to.
-        if mixed and isinstance(coded := check_table(clone(ranker), X), CodedTable):
-            validate_data(ranker, X, reset=False, skip_check_array=True)
-            return coded
-        table = validate_data(
-            ranker,
-            X,
-            reset=False,
-            accept_sparse=("csr", "csc"),
-            dtype=(np.float64, np.float32),
-            ensure_all_finite="allow-nan",
-        )
+        with fitted_table(ranker, X) as given:
+            table = _as_fitted(ranker, given)
     except (TypeError, ValueError) as err:
         said = " ".join(str(err).split())
         raise DataError(f"{said} Pass the table that was fitted.") from err
+    if isinstance(table, CodedTable):
+        return table
     table = table.tocsc() if sparse.issparse(table) else table
     if getattr(ranker, "missing", "error") == "error" and missing(table)[0]:
         raise DataError(
@@ -46,6 +37,22 @@ def check_columns(ranker: Any, X: Any) -> Any:
             "Pass the table that was fitted."
         )
     return table
+
+
+def _as_fitted(ranker: Any, X: Any) -> Any:
+    mixed = getattr(ranker, "similarity", None) == "mixed"
+    # A copy: a check forgets what the ranker was fitted to.
+    if mixed and isinstance(coded := check_table(clone(ranker), X), CodedTable):
+        validate_data(ranker, X, reset=False, skip_check_array=True)
+        return coded
+    return validate_data(
+        ranker,
+        X,
+        reset=False,
+        accept_sparse=("csr", "csc"),
+        dtype=(np.float64, np.float32),
+        ensure_all_finite="allow-nan",
+    )
 
 
 def distribution(table: Any, feature: int) -> dict[str, Any]:
