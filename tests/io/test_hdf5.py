@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -77,6 +78,14 @@ def test_one_process_for_many_files(path, looker):
     process = looker._process
     _hdf5.look_through(path, "")
     assert looker._process is process
+
+
+def test_another_folder(path, looker, monkeypatch, tmp_path):
+    _hdf5.look_through(path, "")
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "y.h5").write_bytes(path.read_bytes())
+    monkeypatch.chdir(tmp_path / "inner")
+    assert _hdf5.look_through(Path("y.h5"), "") == 88
 
 
 def test_death(path, looker, monkeypatch, tmp_path):

@@ -165,7 +165,8 @@ def look_through(path: Path, inside: str | None, without: str = "") -> int:
         Where it cannot be read for another reason.
     """
     size = path.stat().st_size
-    request: dict[str, object] = {"path": str(path), "inside": inside}
+    # The other process stays in the folder in which it was started.
+    request: dict[str, object] = {"path": os.path.abspath(path), "inside": inside}
     request |= {"without": without, "most": most_bytes(size)}
     seconds = _SECONDS + size / _SPEED
     try:
