@@ -15,6 +15,7 @@ from scipy import sparse
 import franet
 from franet import FRANe
 from franet.anndata import rank_features
+from franet.exceptions import UnitsWarning
 from franet.rankers import ColumnSubset, Variance
 from single_cells import GROUPS, counted, counts, planted, same, tokens
 from test_docstrings import CHECKS
@@ -232,6 +233,15 @@ def test_twice_is_the_same():
     rank_features(second)
     pd.testing.assert_frame_equal(first.var, second.var)
     same(first.uns["franet"], second.uns["franet"])
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_matrix])
+def test_warnings_name_genes(make):
+    X = GROUPS.X * np.where(np.arange(18) == 5, 1e3, 1.0)
+    with pytest.warns(UnitsWarning) as seen:
+        rank_features(planted(make(X)), inplace=False)
+    start = f"Column {GROUPS.names[5]!r} (5) holds 100% of the variance"
+    assert str(seen[0].message).startswith(start)
 
 
 def test_importing_it_loads_nothing_heavy():

@@ -110,6 +110,7 @@ BAD = {
         "layer='counts': adata has no layers. None is X.",
     ),
     "key": (planted, {"key_added": "a/b"}, UsageError, "key_added='a/b': give a name"),
+    "dot": (planted, {"key_added": "."}, UsageError, "key_added='.': give a name"),
     "no key": (planted, {"key_added": ""}, UsageError, "key_added='': give a name"),
     "many": (
         planted,

@@ -88,3 +88,8 @@ def test_in_bash(tmp_path):
 
 def test_unknown_shell():
     assert "'bash', 'zsh', 'fish'" in fails("completion", "tcsh", code=2)
+
+
+def test_no_shell():
+    said = fails("completion", code=2)
+    assert "Choose from: bash, zsh, fish (see" in said

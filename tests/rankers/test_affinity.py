@@ -5,9 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 
-from franet.rankers import _embedding
-from franet.rankers._affinity import affinity, autocorrelation, neighbors, scaled
+from franet.rankers import MCFS, SPEC, LaplacianScore, _embedding
+from franet.rankers._affinity import (
+    SPARE,
+    affinity,
+    autocorrelation,
+    neighbors,
+    scaled,
+)
 from franet.rankers._embedding import embedding, normalised
 from rankers.spectral import graph_of, weights
 from tables import TABLES, random
@@ -22,6 +29,64 @@ def test_heat_kernel(k, t):
     np.testing.assert_allclose(graph.weights.toarray(), weights(X, k, t), atol=1e-12)
     np.testing.assert_allclose(graph.degrees, weights(X, k, t).sum(axis=1))
     assert graph.collapsed == ""
+
+
+def counts(m=200):
+    """Return a table of counts, most of them zero: many rows are equally far."""
+    rng = np.random.default_rng(0)
+    return rng.integers(1, 3, (m, 60)) * (rng.random((m, 60)) < 0.05)
+
+
+@pytest.mark.parametrize("k", [1, 5, 40])
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+def test_of_equally_far_rows_the_first_are_neighbours(k, metric):
+    table = counts().astype(float)
+    unit = table / np.maximum(np.linalg.norm(table, axis=1), 1e-9)[:, None]
+    squares = ((table[:, None] - table) ** 2).sum(axis=2)
+    far = squares if metric == "euclidean" else np.round(1.0 - unit @ unit.T, 9)
+    np.fill_diagonal(far, np.inf)
+    expected = np.argsort(far, axis=1, kind="stable")[:, :k]
+    # There are ties, also beyond what is asked for at first.
+    last = np.take_along_axis(far, expected[:, -1:], axis=1)
+    assert ((far <= last).sum(axis=1) > SPARE + k).any()
+    forms = [table, np.asfortranarray(table), sparse.csr_array(table)]
+    for form in [*forms, table - table.mean(axis=0)][: 3 + (metric == "euclidean")]:
+        distances, rows = neighbors(form, k, metric)
+        np.testing.assert_array_equal(np.sort(rows), np.sort(expected))
+        assert (np.diff(distances, axis=1) > -1e-7).all()
+        found = np.take_along_axis(far, rows, axis=1)
+        power = 2 if metric == "euclidean" else 1
+        np.testing.assert_allclose(distances**power, found, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "ranker",
+    [
+        LaplacianScore(),
+        LaplacianScore(affinity="cosine", standardise=True),
+        SPEC(affinity="cosine"),
+        SPEC(),
+        MCFS(),
+    ],
+    ids=str,
+)
+def test_rankings_of_counts_do_not_depend_on_their_form(ranker):
+    table = np.log1p(counts())
+    expected = clone(ranker).fit(table).scores_
+    forms = [np.asfortranarray(table), sparse.csr_array(table), sparse.csc_array(table)]
+    for form in forms:
+        found = clone(ranker).fit(form).scores_
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+    single = clone(ranker).fit(table.astype(np.float32)).scores_
+    np.testing.assert_allclose(single, expected, rtol=1e-5, atol=1e-7)
+
+
+def test_in_batches(monkeypatch):
+    table = counts(60)
+    expected = neighbors(table, 5)
+    monkeypatch.setattr("franet.rankers._affinity.BATCH", 130)
+    for found, wanted in zip(neighbors(table, 5), expected, strict=True):
+        np.testing.assert_array_equal(found, wanted)
 
 
 def test_binary():

@@ -9,8 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.extmath import row_norms
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from franet.rankers._base import Ranker
@@ -39,6 +41,11 @@ LARGE = 1e100
 TINY = np.finfo(np.float64).tiny
 # So many values of a block of columns stay in the cache.
 BLOCK = 1 << 18
+# Neighbours whose squared distances differ by this share are equally far; of the
+# squares from which they are computed, this share is rounding.
+EQUAL, ROUNDING = 1e-9, 1e-12
+# So many neighbours more are looked at for such ones, and then so many values at once.
+SPARE, BATCH = 8, 1 << 21
 
 AFFINITY_CONSTRAINTS: dict[str, list[Any]] = {
     "affinity": [StrOptions({"heat", "binary", "cosine"})],
@@ -100,12 +107,57 @@ def neighbors(
 ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """Return distances and positions of the nearest other rows, m × k.
 
-    There are never more than m − 1 neighbours.
+    There are never more than m − 1 neighbours. Of rows that are equally far the first
+    ones are taken: rounding, which differs between dense and sparse, decides nothing.
     """
-    k = min(n_neighbors, X.shape[0] - 1)
+    m = X.shape[0]
+    k = min(n_neighbors, m - 1)
+    X = (X.tocsr() if sparse.issparse(X) else X).astype(np.float64, copy=False)
     found = NearestNeighbors(n_neighbors=k, metric=metric).fit(X)
-    distances, rows = found.kneighbors()
-    return np.asarray(distances, np.float64), np.asarray(rows, np.intp)
+    more, at = found.kneighbors(n_neighbors=min(k + SPARE, m - 1))
+    lowest, highest = _around(more[:, k - 1], X, metric)
+    # Where those that are equally far go on, all rows are looked at.
+    some = np.flatnonzero((more[:, -1] <= highest) & (more.shape[1] < m - 1))
+    distances, rows = _first(more, at, lowest, highest, k)
+    step = max(1, BATCH // m)
+    for start in range(0, len(some), step):
+        part = some[start : start + step]
+        every = pairwise_distances(X[part], X, metric=metric)
+        every[np.arange(len(part)), part] = np.inf
+        at = np.broadcast_to(np.arange(m), every.shape)
+        distances[part], rows[part] = _first(every, at, lowest[part], highest[part], k)
+    return distances, rows
+
+
+def _around(
+    distances: NDArray[np.float64], X: Any, metric: str
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the range in which distances from the rows of X equal those given."""
+    if metric == "cosine":
+        slack = EQUAL * distances + ROUNDING
+        return distances - slack, distances + slack
+    slack = EQUAL * distances**2 + ROUNDING * row_norms(X, squared=True)
+    lowest = np.sqrt(np.maximum(distances**2 - slack, 0.0))
+    return lowest, np.sqrt(distances**2 + slack)
+
+
+def _first(
+    distances: NDArray[np.float64],
+    rows: NDArray[np.intp],
+    lowest: NDArray[np.float64],
+    highest: NDArray[np.float64],
+    k: int,
+) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Return the k nearest, nearest first; the first rows of those in the range."""
+    order = np.where(distances <= highest[:, None], rows, np.iinfo(np.intp).max)
+    order[distances < lowest[:, None]] = -1
+    kept = np.argpartition(order, k - 1, axis=1)[:, :k]
+    near = np.take_along_axis(distances, kept, axis=1)
+    kept = np.take_along_axis(kept, np.argsort(near, axis=1), axis=1)
+    return (
+        np.take_along_axis(distances, kept, axis=1),
+        np.take_along_axis(rows, kept, axis=1),
+    )
 
 
 def affinity(
@@ -262,10 +314,13 @@ class GraphRanker(Ranker):
 
     def _affinity(self, X: Any) -> Affinity:
         """Return the graph of the rows of X; note it if it collapsed."""
-        if self.affinity == "cosine" and not self.standardise:
+        cosine = self.affinity == "cosine"
+        if cosine and not self.standardise:
             table = X  # Centring would change the angles.
         else:
-            table = scaled(X, self.constant_, self.standardise)
+            # … which are those of centred columns here, also of a sparse table.
+            table = dense(X) if cosine else X
+            table = scaled(table, self.constant_, self.standardise)
         # A width that is given, and the one that is reported, are the user's.
         unit = 1.0 if self.standardise else self._unit
         width = self.width

@@ -76,9 +76,9 @@ class LaplacianScore(GraphRanker):
     Notes
     -----
     Time is O(m²·n) for the neighbours and O(k·m·n) for the scores of m examples, n
-    features and k neighbours. A sparse table stays sparse. If more than half of the
-    examples lost all their weight, all scores are 0 and a
-    `DegenerateRankingWarning` says why.
+    features and k neighbours. A sparse table stays sparse, but for cosines of
+    standardised columns. If more than half of the examples lost all their weight, all
+    scores are 0 and a `DegenerateRankingWarning` says why.
 
     References
     ----------

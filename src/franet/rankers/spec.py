@@ -91,8 +91,9 @@ class SPEC(GraphRanker):
     -----
     Time is O(m²·n) for the neighbours of m examples, O(k·m·n) for φ1 and φ2, and
     O(K·m·n) for φ3 with its eigenvectors: dense, O(m³), up to 2,000 examples, Lanczos
-    iterations above. A sparse table stays sparse. If more than half of the examples
-    lost all their weight, all scores are 0 and a `DegenerateRankingWarning` says why.
+    iterations above. A sparse table stays sparse, but for cosines of standardised
+    columns. If more than half of the examples lost all their weight, all scores are 0
+    and a `DegenerateRankingWarning` says why.
 
     References
     ----------
