@@ -92,6 +92,8 @@ def test_missing_extra(tmp_path, monkeypatch, name):
         read_table(path)
 
 
+# Newer versions of zarr say so of folders in the newest format.
+@pytest.mark.filterwarnings("ignore:Consolidated metadata is currently not part")
 def test_a_folder_that_would_grow(tmp_path):
     path = write(tmp_path / "x.zarr", np.asarray)
     group = zarr.open_group(path, mode="r+")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -84,8 +85,11 @@ def fit(ranker: Any, X: Any, names: Any, n_top: Any) -> None:
     from anndata import AnnData
     from pandas import DataFrame
 
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # anndata sets options that pandas deprecates
+        named = AnnData(X, var=DataFrame(index=names))
     try:
-        ranker.fit(AnnData(X, var=DataFrame(index=names)))
+        ranker.fit(named)
     except UsageError as err:
         if n_top is None:
             raise

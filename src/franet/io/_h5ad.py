@@ -47,7 +47,10 @@ def read_folder(path: Path, root: Any, options: Options) -> Raw:
     """
     anndata = require("anndata", "Reading AnnData", "anndata")
     layers = dict(root["layers"].members()) if "layers" in root else {}
-    item = _matrix(path, root.get("X"), layers, options.variable)
+    X = root.get("X")
+    if X is not None and X.attrs.get("encoding-type") == "null":  # before anndata 0.13
+        X = None
+    item = _matrix(path, X, layers, options.variable)
     frame = root["obs" if options.transpose else "var"]
     lazy = options.only_opens(claimed_bytes(item))
     whole = not (lazy and hasattr(item, "shape"))
