@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-import math
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from franet.io import _h5ad
 from franet.io._choose import check_tables, choose
 from franet.io._hdf5 import look_through, start_looking
-from franet.io._source import check_expansion, expect, opened, reading, require
+from franet.io._source import (
+    check_expansion,
+    chunk_bytes,
+    expect,
+    opened,
+    reading,
+    require,
+)
 from franet.io._table import Options, Raw
 
-__all__ = ["chunk_bytes", "claimed_bytes", "read"]
-
-_PER_CHUNK = 4096  # bytes, also where no file has the chunk
+__all__ = ["read"]
 
 
 def read(path: Path, options: Options) -> Raw:
@@ -40,23 +45,6 @@ def read(path: Path, options: Options) -> Raw:
         return Raw(array[...])
 
 
-def chunk_bytes(array: Any) -> int:
-    """Return what reading takes because an array is stored in chunks."""
-    if not array.chunks:
-        return 0
-    counts = (-(-s // c) for s, c in zip(array.shape, array.chunks, strict=True))
-    # One is read as a whole, and copied; of all of them something is noted.
-    largest = 2 * array.dtype.itemsize * math.prod(array.chunks)
-    return max(largest, _PER_CHUNK * math.prod(counts))
-
-
-def claimed_bytes(item: Any) -> int:
-    """Return what a zarr array, or all those of a group, say that they hold."""
-    if hasattr(item, "shape"):
-        return max(item.dtype.itemsize * item.size, chunk_bytes(item))
-    return sum(claimed_bytes(child) for _, child in item.members())
-
-
 def _zarr(path: Path) -> Any:
     zarr = require("zarr", "Reading zarr files", "zarr")
     return zarr.open(path, mode="r")
@@ -79,8 +67,6 @@ def _is_anndata(root: Any, options: Options) -> bool:
 
 
 def _from_anndata(path: Path, root: Any, options: Options) -> Raw:
-    from franet.io import _h5ad  # which needs this module
-
     if options.format == "zarr":
         return _h5ad.read_folder(path, root, options)
     root.close()

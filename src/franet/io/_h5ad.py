@@ -7,9 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from franet.exceptions import DataError, UsageError
-from franet.io._arrays import chunk_bytes, claimed_bytes
 from franet.io._hdf5 import look_through, start_looking
-from franet.io._source import check_expansion, expect, opened, reading, require
+from franet.io._source import (
+    check_expansion,
+    chunk_bytes,
+    claimed_bytes,
+    expect,
+    opened,
+    reading,
+    require,
+)
 from franet.io._table import Options, Raw
 
 __all__ = ["read", "read_folder"]

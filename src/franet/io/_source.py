@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import os
 import warnings
 from collections.abc import Iterator
@@ -19,6 +20,8 @@ __all__ = [
     "check_readable",
     "check_truth",
     "check_type",
+    "chunk_bytes",
+    "claimed_bytes",
     "expect",
     "most_bytes",
     "open_binary",
@@ -33,6 +36,7 @@ _GZIP = b"\x1f\x8b"
 # or damaged.
 _MOST_TIMES = 500
 _HARMLESS = 1 << 26  # bytes
+_PER_CHUNK = 4096  # bytes, also where no file has the chunk
 _PER_CHARACTER = 4  # bytes of a table: a digit and a comma are a number
 
 
@@ -117,6 +121,23 @@ def check_expansion(path: Path, nbytes: int) -> None:
             "the file and more; it is damaged or made to do harm. If it is neither, "
             "unpack it first, or save it without compression"
         )
+
+
+def chunk_bytes(array: Any) -> int:
+    """Return what reading takes because an array is stored in chunks."""
+    if not array.chunks:
+        return 0
+    counts = (-(-s // c) for s, c in zip(array.shape, array.chunks, strict=True))
+    # One is read as a whole, and copied; of all of them something is noted.
+    largest = 2 * array.dtype.itemsize * math.prod(array.chunks)
+    return max(largest, _PER_CHUNK * math.prod(counts))
+
+
+def claimed_bytes(item: Any) -> int:
+    """Return what a zarr array, or all those of a group, say that they hold."""
+    if hasattr(item, "shape"):
+        return max(item.dtype.itemsize * item.size, chunk_bytes(item))
+    return sum(claimed_bytes(child) for _, child in item.members())
 
 
 class _Unpacked(io.RawIOBase):
