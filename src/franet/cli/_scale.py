@@ -49,12 +49,11 @@ def _largest(X: Any) -> Any:
     """Return the largest absolute value of each column; gaps do not count."""
     import numpy as np
     from scipy.sparse import issparse
+    from sklearn.utils.sparsefuncs import min_max_axis
 
     if issparse(X):
-        entries = X.tocoo()
-        largest = np.zeros(X.shape[1])
-        np.fmax.at(largest, entries.coords[1], np.abs(entries.data, dtype=np.float64))
-        return largest
-    ends = (end.reduce(X, axis=0, initial=0) for end in (np.fmax, np.fmin))
-    hi, lo = (np.asarray(end, np.float64) for end in ends)
+        ends = min_max_axis(X, 0, ignore_nan=True)
+    else:
+        ends = (end.reduce(X, axis=0, initial=0) for end in (np.fmin, np.fmax))
+    lo, hi = (np.asarray(end, np.float64) for end in ends)
     return np.maximum(hi, -lo)

@@ -146,6 +146,7 @@ def manhattan(A, B, p, *, out):
                 out[j, k] += abs(a - B[i, k])
 
 
+# Not by keyword only: kernels that call others cannot do that.
 @kernel
 def chebyshev(A, B, p, out):
     """Write the largest absolute differences."""
