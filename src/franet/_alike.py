@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from franet._coded import CodedTable
 from franet.similarity import CORRELATIONS, open_source
-from franet.similarity._sparse import sparse_constant_columns
-from franet.similarity._standardise import constant_columns
+from franet.similarity._sparse import constant_in
 
 __all__ = ["REDUNDANT", "correlations", "dissimilarities", "redundant_among"]
 
@@ -83,11 +82,9 @@ def correlations(
         s = 1.0 - dissimilarities(X, features, "mixed")
         np.fill_diagonal(s, np.nan)
         return s
-    dense = isinstance(X, np.ndarray)
-    columns = X[:, features] if dense else X.tocsc()[:, features]
-    constant = constant_columns(columns) if dense else sparse_constant_columns(columns)
+    columns = (X if isinstance(X, np.ndarray) else X.tocsc())[:, features]
     r = np.full((len(features), len(features)), np.nan)
-    varied = np.flatnonzero(~constant)
+    varied = np.flatnonzero(~constant_in(columns))
     if len(varied) > 1:
         r[np.ix_(varied, varied)] = 1.0 - dissimilarities(columns, varied, kind)
         np.fill_diagonal(r, np.nan)

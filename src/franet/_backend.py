@@ -19,10 +19,10 @@ from franet.engine.memory import Store, parse_bytes
 from franet.engine.plan import make_plan
 from franet.engine.tiles import PairSource
 from franet.exceptions import UsageError
-from franet.rankers._greedy import constant_in
 from franet.search import Outcome, Settings
 from franet.similarity import open_source
 from franet.similarity._dense import check_not_all
+from franet.similarity._sparse import constant_in
 
 if TYPE_CHECKING:
     from franet._frane import FRANe

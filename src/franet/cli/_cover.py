@@ -26,7 +26,7 @@ def can_be_picked(
     import numpy as np
 
     from franet.cover._constraints import read_constraints
-    from franet.rankers._greedy import constant_in
+    from franet.similarity._sparse import constant_in
 
     given = ("include", "exclude", "cost", "groups")
     found = read_constraints(

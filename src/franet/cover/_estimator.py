@@ -20,8 +20,9 @@ from franet.exceptions import DataError, UnitsWarning, UsageError
 from franet.network import AttributeNetwork
 from franet.network._recipe import cover_recipe
 from franet.network._represent import represent
-from franet.rankers._greedy import constant_in, dense, how_many
+from franet.rankers._greedy import dense, how_many
 from franet.similarity import CORRELATIONS
+from franet.similarity._sparse import constant_in
 
 if TYPE_CHECKING:
     from franet._frane import FRANe

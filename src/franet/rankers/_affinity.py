@@ -16,7 +16,7 @@ from sklearn.utils.extmath import row_norms
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from franet.rankers._base import Ranker
-from franet.rankers._greedy import constant_in
+from franet.similarity._sparse import constant_in
 from franet.similarity._standardise import powers_of_two
 
 __all__ = [

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from franet._validation import number_to_select
 from franet.ranking import EQUAL
 
-__all__ = ["AT_LEAST", "constant_in", "dense", "falling", "first_best", "how_many"]
+__all__ = ["AT_LEAST", "dense", "falling", "first_best", "how_many"]
 
 # So many features are put in order even where fewer are selected.
 AT_LEAST = 64
@@ -21,16 +21,6 @@ _STEP = 1.0 - 10 * EQUAL
 def dense(X: Any) -> NDArray[Any]:
     """Return a checked table as a dense array; a dense one is not copied."""
     return X if isinstance(X, np.ndarray) else X.toarray()
-
-
-def constant_in(X: Any) -> NDArray[np.bool_]:
-    """Return which columns of a checked table, dense or sparse, are constant."""
-    from franet.similarity._sparse import sparse_constant_columns
-    from franet.similarity._standardise import constant_columns
-
-    if isinstance(X, np.ndarray):
-        return constant_columns(X)
-    return sparse_constant_columns(X)
 
 
 def how_many(n_ranked: int | None, selected: Any, n: int) -> int:

@@ -12,7 +12,8 @@ from sklearn.utils._param_validation import Interval
 from franet._progress import report
 from franet.cover._residual import Residual
 from franet.rankers._base import Ranker
-from franet.rankers._greedy import constant_in, dense, falling, first_best, how_many
+from franet.rankers._greedy import dense, falling, first_best, how_many
+from franet.similarity._sparse import constant_in
 from franet.similarity._standardise import feature_rows, powers_of_two, standardise
 
 __all__ = ["ColumnSubset"]

@@ -12,7 +12,8 @@ from sklearn.utils._param_validation import Interval
 from franet._threads import count_threads
 from franet.rankers._base import Ranker
 from franet.rankers._cover import Columns, Cover
-from franet.rankers._greedy import constant_in, dense, falling, how_many
+from franet.rankers._greedy import dense, falling, how_many
+from franet.similarity._sparse import constant_in
 
 __all__ = ["FacilityLocation"]
 

@@ -15,7 +15,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from franet._progress import report
 from franet._threads import count_threads
 from franet.rankers._base import Ranker
-from franet.rankers._greedy import constant_in, dense
+from franet.rankers._greedy import dense
+from franet.similarity._sparse import constant_in
 from franet.similarity._standardise import feature_rows, standardise
 
 __all__ = ["Genie3"]

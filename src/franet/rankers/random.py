@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from franet.rankers._base import Ranker
-from franet.rankers._greedy import constant_in
+from franet.similarity._sparse import constant_in
 
 __all__ = ["RandomRanking"]
 

@@ -22,9 +22,9 @@ from franet.exceptions import (
     UsageError,
 )
 from franet.rankers._base import Ranker
-from franet.rankers._greedy import constant_in
 from franet.rankers.variance import Variance
 from franet.ranking import mid_ranks, rank_correlation
+from franet.similarity._sparse import constant_in
 
 __all__ = ["RandomSubspaces", "Subspaces"]
 

@@ -13,8 +13,9 @@ from sklearn.utils._param_validation import Interval
 
 from franet._progress import report
 from franet.rankers._base import Ranker
-from franet.rankers._greedy import constant_in, dense
+from franet.rankers._greedy import dense
 from franet.rankers.kernels import relief_sums
+from franet.similarity._sparse import constant_in
 
 __all__ = ["URelief"]
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from franet.rankers._base import Ranker
-from franet.rankers._greedy import constant_in
+from franet.similarity._sparse import constant_in
 
 __all__ = ["Variance"]
 

@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 
 from franet.engine.tiles import PairSource, block_size
 from franet.similarity._correlation import to_dissimilarity
-from franet.similarity._standardise import powers_of_two
+from franet.similarity._standardise import constant_columns, powers_of_two
 from franet.similarity.kernels import add_products
 
 __all__ = [
     "SparseCorrelationSource",
+    "constant_in",
     "dense_is_better",
     "moments",
     "rank_sparse_columns",
@@ -61,6 +62,13 @@ def sparse_constant_columns(X: Any) -> NDArray[np.bool_]:
     lo = X.min(axis=0).toarray().ravel()
     hi = X.max(axis=0).toarray().ravel()
     return np.asarray(lo == hi)
+
+
+def constant_in(X: Any) -> NDArray[np.bool_]:
+    """Return which columns of a checked table, dense or sparse, are constant."""
+    if isinstance(X, np.ndarray):
+        return constant_columns(X)
+    return sparse_constant_columns(X)
 
 
 def dense_is_better(X: Any) -> bool:
