@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import tempfile
+import warnings
 import zipfile
 from collections.abc import Callable
 from io import BytesIO, StringIO
@@ -131,17 +132,21 @@ def _hdf5(folder: Path) -> list[Files]:
                 file["y"] = np.arange(7)
                 file["about"] = "words"
             found.append({"": path.read_bytes()})
+    return [*found, *_h5ad(folder)]
+
+
+def _anndata() -> list[Any]:
+    import anndata
+
+    found = [anndata.AnnData(matrix) for matrix in (X, S, S.tocsc())]
+    for table in found:
+        table.var_names = NAMES
     return found
 
 
 def _h5ad(folder: Path) -> list[Files]:
-    import anndata
-
-    found = []
-    for matrix in (X, S, S.tocsc()):
-        table = anndata.AnnData(matrix)
-        table.var_names = NAMES
-        path = folder / "x.h5ad"
+    found, path = [], folder / "x.h5ad"
+    for table in _anndata():
         table.write_h5ad(path)
         found.append({"": path.read_bytes()})
     return found
@@ -162,6 +167,12 @@ def _zarr(folder: Path) -> list[Files]:
         group = zarr.open_group(path, mode="w", zarr_format=version)
         group.create_array("X", data=X, chunks=(7, 4))
         group.create_array("y", data=np.arange(7))
+        found.append(_folder(path))
+    for number, table in enumerate(_anndata()):
+        path = folder / f"cells{number}.zarr"
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of anndata, about versions of zarr
+            table.write_zarr(path)
         found.append(_folder(path))
     return found
 

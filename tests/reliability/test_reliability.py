@@ -10,7 +10,7 @@ import pytest
 from franet.exceptions import DataError
 from franet.io import read_table
 from reliability import __main__ as suite
-from reliability import fuzz, hostile, kills, limits, parameters, together
+from reliability import fuzz, hostile, kills, limits, parameters, soak, together
 from reliability.damage import make_case, make_table
 from reliability.oracle import explains
 from reliability.plan import SHORT
@@ -18,7 +18,7 @@ from reliability.seeds import SEEDS, seeds_of
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 # In one process each, as loading the libraries takes most of the time.
-QUICK = ("csv", "txt", "mtx", "npy", "npz", "mat", "parquet", "hdf5")
+QUICK = ("csv", "txt", "mtx", "npy", "npz", "mat", "parquet", "hdf5", "h5ad", "zarr")
 
 
 def assert_good(rows):
@@ -85,6 +85,11 @@ def test_full_disk():
 
 def test_fits_at_the_same_time():
     assert_good(together.run(SHORT, ["fits"]))
+
+
+@linux
+def test_the_same_work_again_and_again():
+    assert_good(soak.run(SHORT))
 
 
 def test_damaged_mat_files_do_not_end_the_process(tmp_path):
