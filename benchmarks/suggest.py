@@ -54,7 +54,7 @@ def rows(X: Table) -> Table:
 
 
 def picks(Z: Table, k: int) -> NDArray[np.intp]:
-    return FRANe(redundancy="cover", n_ranked=min(k, len(Z))).fit(Z.T).order_
+    return FRANe(redundancy="cover", n_ranked=min(k, len(Z))).fit(Z.T).order_[:k]
 
 
 def settled(Z: Table, most: int = 1024) -> tuple[Suggestion, NDArray[np.intp]]:

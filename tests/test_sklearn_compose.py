@@ -262,3 +262,26 @@ def test_tags():
     assert get_tags(FRANe(similarity="mixed")).input_tags.categorical
     assert get_tags(FRANe(similarity="precomputed")).input_tags.pairwise
     assert not get_tags(RandomRanking()).non_deterministic
+
+
+FIXED = {"similarity": "euclidean", "quality": "gini", "tie_break": "denser"}
+
+
+class Narrow(FRANe):
+    """A subclass with fewer parameters than FRANe."""
+
+    def __init__(self, n_features_to_select=3):
+        super().__init__(n_features_to_select, **FIXED)
+
+
+@pytest.mark.filterwarnings("ignore::franet.exceptions.DegenerateRankingWarning")
+def test_a_subclass_with_fewer_parameters():
+    ranker = clone(Narrow()).fit(X)
+    wide = FRANe(3, **FIXED).fit(X)
+    np.testing.assert_array_equal(ranker.scores_, wide.scores_)
+    again = pickle.loads(pickle.dumps(ranker))
+    threshold = float(wide.thresholds_[-1])
+    for net in (ranker.network_, again.network_):
+        assert net.at(threshold, X).n_edges == wide.network_.at(threshold, X).n_edges
+    assert "4 draws" in repr(ranker.stability(X, n_boot=4))
+    assert ranker.plan(X)["n_features"] == X.shape[1]

@@ -33,7 +33,7 @@ class Fitted:
     n_isolated_: int
     all_scores_: NDArray[np.float64]
     approximation_: Approximation
-    order_: NDArray[np.intp]
+    n_ranked_: int
     gains_: NDArray[np.float64]
     coverage_: NDArray[np.float64]
     represented_by_: NDArray[np.intp]

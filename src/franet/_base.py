@@ -76,6 +76,7 @@ class FeatureRanker(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     ) -> None:
         self.scores_ = scores
         self.ranking_ = rank_scores(scores, last, second)
+        self.order_ = np.argsort(self.ranking_)
         if n_selected is None:
             n_selected = number_to_select(
                 self.n_features_to_select, self.n_features_in_

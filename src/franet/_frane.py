@@ -152,6 +152,8 @@ class FRANe(Fitted, FeatureRanker):
         The same, under scikit-learn's name.
     ranking_ : ndarray of shape (n_features_in_,)
         1 is best. Scores within 1e-9 of each other are equal.
+    order_ : ndarray of int of shape (n_features_in_,)
+        All features, best first.
     support_ : ndarray of bool of shape (n_features_in_,)
         The features that `transform` keeps.
     n_features_ : int
@@ -184,8 +186,9 @@ class FRANe(Fitted, FeatureRanker):
     approximation_ : Approximation
         With ``search="approximate"``, how far the ranking may be off: the share of
         edges found, errors of scores, agreement of ranks; a sentence by ``str``.
-    order_ : ndarray of int
-        With ``redundancy="cover"``, the features picked, first to last.
+    n_ranked_ : int
+        With ``redundancy="cover"``, how many features were picked: the first of
+        `order_`.
     gains_ : ndarray
         What each pick added, as a share of the table.
     coverage_ : ndarray

@@ -62,13 +62,13 @@ class Settings:
     @classmethod
     def of(cls, ranker: FRANe) -> Settings:
         """Return the settings that the parameters of a ranker stand for."""
-        given = ranker.get_params(deep=False)
-        memory = given["max_memory"]
+        # Attributes, because a subclass may have fewer parameters.
+        memory = ranker.max_memory
         return cls(
-            **{name: given[name] for name in _AS_GIVEN},
-            second_key=given["tie_break"] == "denser",
+            **{name: getattr(ranker, name) for name in _AS_GIVEN},
+            second_key=ranker.tie_break == "denser",
             max_memory=None if memory is None else parse_bytes(memory),
-            random=check_random_state(given["random_state"]),
+            random=check_random_state(ranker.random_state),
         )
 
 

@@ -23,7 +23,7 @@ def rows(X):
 
 
 def picks(X, k):
-    return FacilityLocation(n_ranked=min(k, X.shape[1]), n_jobs=1).fit(X).order_
+    return FacilityLocation(n_ranked=min(k, X.shape[1]), n_jobs=1).fit(X).order_[:k]
 
 
 def judged(X, k):

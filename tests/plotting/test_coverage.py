@@ -55,7 +55,7 @@ def test_axes():
 
 def test_curves_and_marks():
     ax = plot_coverage(RANKER)
-    at = np.arange(1, len(RANKER.order_) + 1)
+    at = np.arange(1, RANKER.n_ranked_ + 1)
     ((curve, _),) = starting(ax, "of the table covered")
     np.testing.assert_array_equal(curve.get_xdata(), at)
     np.testing.assert_array_equal(curve.get_ydata(), RANKER.coverage_)
@@ -88,7 +88,7 @@ def test_band():
 def test_nothing_is_suggested():
     noise = np.random.default_rng(4).normal(size=(40, 150))
     ranker = cover(noise, None)
-    assert ranker.n_features_ > len(ranker.order_)
+    assert ranker.n_features_ > ranker.n_ranked_
     ax = plot_coverage(ranker)
     for start in ("suggested", "selected", "needed", "band", "of what"):
         assert not starting(ax, start)

@@ -70,14 +70,14 @@ def test_numbers_are_those_of_the_ranker():
         said.more,
     )
     assert found["text"] == str(said)
-    assert found["n_picked"] == len(RANKER.order_)
+    assert found["n_picked"] == RANKER.n_ranked_
     assert found["n_representatives"] == 4
     assert found["covered"]["count"] == 4
     np.testing.assert_allclose(found["covered"]["share"], RANKER.coverage_[3], 1e-4)
     np.testing.assert_allclose(found["coverage"], RANKER.coverage_, rtol=1e-4)
     np.testing.assert_allclose(found["gain"], RANKER.gains_, rtol=1e-4)
     np.testing.assert_allclose(found["kept"], said.kept, rtol=1e-4)
-    assert found["pick"] == [NAMES[j] for j in RANKER.order_]
+    assert found["pick"] == [NAMES[j] for j in RANKER.order_[: RANKER.n_ranked_]]
 
 
 def test_rows():
@@ -85,7 +85,7 @@ def test_rows():
     assert sum(row["selected"] for row in rows.values()) == 4
     for j, row in rows.items():
         assert (row["name"], row["rank"]) == (NAMES[j], RANKER.ranking_[j])
-        at = np.flatnonzero(RANKER.order_ == j)
+        at = np.flatnonzero(RANKER.order_[: RANKER.n_ranked_] == j)
         assert row["gain"] == (RANKER.gains_[at[0]] if len(at) else None)
         below = np.flatnonzero((by == j) & (np.arange(21) != j))
         assert row["stands_for"]["count"] == len(below)
@@ -206,8 +206,8 @@ def test_page():
 def test_coverage_as_numbers():
     part = PAGE.split('id="coverage"')[1].split("</section>")[0]
     lines = re.findall(r"<tr[^>]*>(.*?)</tr>", part)[1:]
-    assert len(lines) == len(RANKER.order_)
-    for at, (line, j) in enumerate(zip(lines, RANKER.order_, strict=True), start=1):
+    assert len(lines) == RANKER.n_ranked_
+    for at, (line, j) in enumerate(zip(lines, RANKER.order_), start=1):
         assert f">{at}<" in line
         assert NAMES[j] in line
         share = RANKER.coverage_[at - 1]
@@ -342,4 +342,4 @@ def test_method(tmp_path):
     assert 'id="coverage"' in (tmp_path / "page.html").read_text("utf-8")
     RANKER.report(tmp_path / "page.json")
     made = json.loads((tmp_path / "page.json").read_text("utf-8"))
-    assert made["cover"]["n_picked"] == len(RANKER.order_)
+    assert made["cover"]["n_picked"] == RANKER.n_ranked_

@@ -44,7 +44,7 @@ def rows(ranker: Any, order: Any, labels: Sequence[str]) -> list[dict[str, Any]]
     """
     import numpy as np
 
-    place = {int(j): i for i, j in enumerate(ranker.order_)}
+    place = {int(j): i for i, j in enumerate(ranker.order_[: ranker.n_ranked_])}
     found = []
     for rank, j in enumerate(map(int, order), start=1):
         others = ranker.represents_.get(j, [])

@@ -64,7 +64,9 @@ def fit_cover(ranker: FRANe, X: Any) -> None:
         constant,
         constraints,
         n_select=n_select,
-        n_picks=min(max(n_picks, selected or 1), constraints.n_open()),
+        n_picks=min(
+            max(n_picks, selected or 1, len(constraints.include)), constraints.n_open()
+        ),
         ranks=ranker.similarity == "spearman",
         n_threads=count_threads(ranker.n_jobs),
         device=choose_place(ranker.backend, ranker.device, table.shape),
@@ -171,7 +173,7 @@ def _set_attributes(
     ranker._forget()
     ranker._set_scores(found.scores, last=found.last, n_selected=found.n_selected)
     ranker.constant_ = constant
-    ranker.order_ = found.order
+    ranker.n_ranked_ = len(found.order)
     ranker.gains_ = found.gains
     ranker.coverage_ = found.coverage
     ranker.represented_by_ = found.represented_by

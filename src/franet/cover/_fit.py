@@ -11,7 +11,7 @@ from scipy import sparse
 
 from franet.cover._arrays import Array, host
 from franet.cover._constraints import Constraints
-from franet.cover._pick import Picker
+from franet.cover._pick import NOTHING, Picker
 from franet.cover._represent import coverage, represent
 from franet.cover._shares import Table, blocks_of, make_table
 from franet.cover._suggest import Suggestion, suggest
@@ -19,7 +19,7 @@ from franet.ranking import EQUAL
 
 __all__ = ["CoverRanking", "rank_by_cover", "star"]
 
-# More than `EQUAL`, so that the score before counts as larger.
+# More than `EQUAL`, so that the larger of two scores counts as larger.
 _STEP = 1.0 + 10 * EQUAL
 # Picks after which nobody can say any more how many are needed.
 _MOST = 512
@@ -112,6 +112,7 @@ def rank_by_cover(
         n_selected = suggestion.count or len(order)
     else:
         n_selected = min(n // 2 if n_select is None else int(n_select), n_open)
+    n_selected = max(n_selected, len(constraints.include))
     n_representatives = min(n_selected, len(order))
     if n_select is None and suggestion.count:
         n_representatives = suggestion.count
@@ -195,8 +196,13 @@ def _among(constraints: Constraints, columns: NDArray[np.intp]) -> Constraints:
 
 
 def _scores(picker: Picker) -> NDArray[np.float64]:
-    """Return scores that fall along the picks, and are lower for all others."""
+    """Return scores that fall along the picks, and are lower for all others.
+
+    Each score exceeds the next by more than what counts as equal, so that the order of
+    scores is the order of picks.
+    """
     scores = picker.remaining()
+    scores[scores <= NOTHING] = 0.0  # rounding errors of copies, which rank by column
     least = float(np.finfo(np.float64).eps)
     # Neighbours may be worse with a further feature, and a later pick may add more: a
     # score is the largest gain from there on.
@@ -204,5 +210,5 @@ def _scores(picker: Picker) -> NDArray[np.float64]:
         least = max(least * _STEP, gain)
         scores[j] = least
     others = np.setdiff1d(np.arange(len(scores)), picker.order)
-    scores[others] = np.minimum(scores[others], scores[picker.order[-1]])
+    scores[others] = np.minimum(scores[others], scores[picker.order[-1]] / _STEP)
     return scores

@@ -14,12 +14,12 @@ from franet.cover._shares import Linear, Nearest, Representatives, Table
 from franet.engine.tiles import TileRunner
 from franet.ranking import EQUAL
 
-__all__ = ["Picker"]
+__all__ = ["NOTHING", "Picker"]
 
 # Candidates of the largest gain for which neighbours are searched.
 _SHORT = 64
 # What a pick must add, as a share of the table, to be one.
-_NOTHING = 1e-12
+NOTHING = 1e-12
 
 
 class Picker:
@@ -98,7 +98,7 @@ class Picker:
             worth = gains / self._constraints.cost
             part = np.argpartition(-worth, min(_SHORT, len(worth)) - 1)[:_SHORT]
             # By column, so that the first of equal ones is found.
-            part = np.sort(part[gains[part] > _NOTHING])
+            part = np.sort(part[gains[part] > NOTHING])
             if not len(part):
                 return False
         errors = self._nearest.errors(part)
@@ -126,4 +126,4 @@ def _first_best(gains: NDArray[np.float64], cost: NDArray[np.float64]) -> int:
     worth = np.where(gains > 0.0, gains / cost, gains * cost)
     best = worth.max()
     # Gains are differences of shares, which round by the size of these.
-    return int(np.argmax(worth >= best - EQUAL * abs(best) - _NOTHING))
+    return int(np.argmax(worth >= best - EQUAL * abs(best) - NOTHING))

@@ -65,6 +65,11 @@ class Recipe:
         return {**vars(self), "parameters": portable(self.parameters)}
 
 
+def _parameters(ranker: Any) -> dict[str, Any]:
+    """Return all parameters of FRANe, of which a subclass may take fewer."""
+    return {name: getattr(ranker, name) for name in ranker._parameter_constraints}
+
+
 def complete_above(adjacency: Any, per_feature: int) -> NDArray[np.float64]:
     """Return, for each feature, the weight above which no edge is missing.
 
@@ -103,7 +108,7 @@ def make_recipe(ranker: Any, outcome: Any, constant: NDArray[np.bool_]) -> Recip
         floor = np.full(len(constant), -np.inf)
         floor[~constant] = complete_above(outcome.network, per_feature)
     return Recipe(
-        parameters=ranker.get_params(deep=False),
+        parameters=_parameters(ranker),
         n_columns=len(constant),
         names=getattr(ranker, "feature_names_in_", None),
         columns=np.arange(len(constant)),
@@ -121,7 +126,7 @@ def cover_recipe(ranker: Any) -> Recipe:
     """
     n = ranker.n_features_in_
     return Recipe(
-        parameters={**ranker.get_params(deep=False), **_NO_COVER},
+        parameters={**_parameters(ranker), **_NO_COVER},
         n_columns=n,
         names=getattr(ranker, "feature_names_in_", None),
         columns=np.arange(n),

@@ -57,8 +57,11 @@ class ColumnSubset(Ranker):
         The features that `transform` keeps.
     n_features_ : int
         How many those are.
-    order_ : ndarray of int
-        The features picked, first to last; no more than the rank of the table.
+    order_ : ndarray of int of shape (n_features_in_,)
+        All features, best first.
+    n_ranked_ : int
+        How many of them were picked, one after another; no more than the rank of
+        the table.
     gains_ : ndarray
         The gain of each pick, as it was.
     explained_ : ndarray
@@ -132,7 +135,7 @@ class ColumnSubset(Ranker):
         order, gains = _pick(residual, k)
         scores = np.full(n, -1.0)
         scores[columns] = _all_scores(order, gains, residual, first, scale)
-        self.order_ = columns[order]
+        self.n_ranked_ = len(order)
         self.gains_ = gains * scale
         self.explained_ = np.minimum(np.cumsum(gains) / (residual.total or 1.0), 1.0)
         return scores

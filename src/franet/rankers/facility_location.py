@@ -63,8 +63,10 @@ class FacilityLocation(Ranker):
         The features that `transform` keeps.
     n_features_ : int
         How many those are.
-    order_ : ndarray of int
-        The features picked, first to last.
+    order_ : ndarray of int of shape (n_features_in_,)
+        All features, best first.
+    n_ranked_ : int
+        How many of them were picked, one after another.
     gains_ : ndarray
         The gain of each pick.
     coverage_ : ndarray
@@ -134,7 +136,7 @@ class FacilityLocation(Ranker):
         scores = np.full(n, -1.0)
         columns = np.flatnonzero(~constant_in(X))
         k = min(how_many(self.n_ranked, self.n_features_to_select, n), len(columns))
-        self.order_, self.gains_ = columns[:0], np.empty(0)
+        self.gains_ = np.empty(0)
         if k:
             cover = Cover(
                 Columns(dense(X), columns),
@@ -142,8 +144,8 @@ class FacilityLocation(Ranker):
                 count_threads(self.n_jobs),
             )
             order, self.gains_ = cover.pick(k)
-            self.order_ = columns[order]
             scores[columns] = _all_scores(order, self.gains_, cover)
+        self.n_ranked_ = len(self.gains_)
         self.coverage_ = np.cumsum(self.gains_) / max(len(columns), 1)
         return scores
 

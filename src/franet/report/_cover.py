@@ -86,7 +86,7 @@ def _measure(ranker: Any) -> dict[str, Any]:
 def _cover(ranker: Any, names: Sequence[str]) -> dict[str, Any]:
     """Return what the picks cover, and how many are enough."""
     found = ranker.suggestion_
-    n_picked = len(ranker.order_)
+    n_picked = ranker.n_ranked_
     counted = min(ranker.n_features_, n_picked)
     return {
         "text": str(found),
@@ -101,7 +101,7 @@ def _cover(ranker: Any, names: Sequence[str]) -> dict[str, Any]:
             "count": counted,
             "share": number(ranker.coverage_[counted - 1], 5),
         },
-        "pick": [names[int(j)] for j in ranker.order_],
+        "pick": [names[int(j)] for j in ranker.order_[:n_picked]],
         "gain": numbers(ranker.gains_, 5),
         "coverage": numbers(ranker.coverage_, 5),
         "kept": numbers(found.kept, 5) if np.any(found.kept) else None,
@@ -110,10 +110,10 @@ def _cover(ranker: Any, names: Sequence[str]) -> dict[str, Any]:
 
 def _notes(ranker: Any) -> list[str]:
     """Return why the ranking says little, or how far it was picked."""
-    found, n_picked = ranker.suggestion_, len(ranker.order_)
+    found, n_picked = ranker.suggestion_, ranker.n_ranked_
     said = []
     if found.count is None:
-        left = np.delete(ranker.scores_, ranker.order_)
+        left = ranker.scores_[ranker.order_[n_picked:]]
         advice = " More can be picked: set n_ranked." if (left > 0.0).any() else ""
         advice = advice if found.more else ""
         said.append(f"{found}.{advice}")
@@ -150,7 +150,8 @@ def _data(
 def _rows(
     ranker: Any, table: Any | None, names: Sequence[str], order: NDArray[np.intp]
 ) -> list[dict[str, Any]]:
-    gain = dict(zip(ranker.order_.tolist(), numbers(ranker.gains_), strict=True))
+    picks = ranker.order_[: ranker.n_ranked_].tolist()
+    gain = dict(zip(picks, numbers(ranker.gains_), strict=True))
     return [
         _row(ranker, names, int(j))
         | {
