@@ -50,7 +50,6 @@ def test_brute_force(name, power):
     assert ranker.order_[: ranker.n_ranked_].tolist() == columns[order].tolist()
     np.testing.assert_allclose(ranker.gains_, gains, rtol=1e-9)
     np.testing.assert_allclose(ranker.coverage_, np.cumsum(gains) / len(W), rtol=1e-9)
-    k = len(order)
     np.testing.assert_array_equal(
         ranker.ranking_[ranker.order_], np.arange(1, X.shape[1] + 1)
     )

@@ -207,7 +207,7 @@ def test_coverage_as_numbers():
     part = PAGE.split('id="coverage"')[1].split("</section>")[0]
     lines = re.findall(r"<tr[^>]*>(.*?)</tr>", part)[1:]
     assert len(lines) == RANKER.n_ranked_
-    for at, (line, j) in enumerate(zip(lines, RANKER.order_), start=1):
+    for at, (line, j) in enumerate(zip(lines, RANKER.order_, strict=False), start=1):
         assert f">{at}<" in line
         assert NAMES[j] in line
         share = RANKER.coverage_[at - 1]
