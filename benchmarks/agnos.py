@@ -6,7 +6,7 @@ network. ``--only nci9`` measures time and memory of one fit. ``FRANET_DATA`` na
 folder with the data sets.
 
 R² of a feature is 1 − SSE / SST for the prediction by the five nearest neighbours
-(Euclidean, columns standardised) on the 100 best features; the mean over all features
+(Euclidean, columns standardized) on the 100 best features; the mean over all features
 that vary is printed, for AgnoS and for 100 columns chosen at random, in two ways:
 
 - *same rows*: ranked, fitted and measured on the whole table. A row is among its own
@@ -38,7 +38,7 @@ from threadpoolctl import threadpool_limits
 from franet.rankers import AgnoS, RandomRanking
 from franet.rankers import _agnos_numpy as library
 from franet.rankers._agnos_numpy import Network, Settings, Training, initial
-from franet.rankers.agnos import hidden_units, standardise
+from franet.rankers.agnos import hidden_units, standardize
 from franet.rankers.intrinsic_dimension import intrinsic_dimension
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
@@ -70,7 +70,7 @@ class Change:
     tanh_decoder: bool = False
     unit_norm: str = "of each hidden unit"
     batch: int = 0  # the whole table
-    table: Callable[[np.ndarray], np.ndarray] = standardise
+    table: Callable[[np.ndarray], np.ndarray] = standardize
     columns: Callable[[np.ndarray], np.ndarray] = lambda X: np.ones(X.shape[1], bool)
 
 
@@ -83,11 +83,11 @@ def centred(X: np.ndarray) -> np.ndarray:
 
 
 def clipped(X: np.ndarray) -> np.ndarray:
-    return centred(np.clip(standardise(X), -3.0, 3.0))
+    return centred(np.clip(standardize(X), -3.0, 3.0))
 
 
 def no_copies(X: np.ndarray) -> np.ndarray:
-    Z = standardise(X)
+    Z = standardize(X)
     return ~(np.triu(np.abs(Z.T @ Z) / len(Z), 1) > 1.0 - 1e-9).any(axis=0)
 
 
@@ -129,7 +129,7 @@ def chosen_by(ranker: Any, Z: np.ndarray) -> np.ndarray:
 
 def same_rows(X: np.ndarray, ranker: Any, n_seeds: int) -> float:
     """Return the mean over features and seeds of R² on the rows that were fitted."""
-    Z = standardise(X)
+    Z = standardize(X)
     found = []
     for seed in range(n_seeds):
         chosen = chosen_by(ranker.set_params(random_state=seed), Z)
@@ -153,8 +153,8 @@ def new_rows(X: np.ndarray, ranker: Any, n_folds: int) -> float:
 def measure(name: str, options: argparse.Namespace) -> None:
     X = varying(load(name)[0])
     dimension, published = PUBLISHED[name]
-    line = intrinsic_dimension(standardise(X))
-    likely = intrinsic_dimension(standardise(X), method="mle")
+    line = intrinsic_dimension(standardize(X))
+    likely = intrinsic_dimension(standardize(X), method="mle")
     agnos = AgnoS(variant=options.variant, backend=options.backend)
     chance = RandomRanking()
     start = time.perf_counter()
@@ -237,7 +237,7 @@ class Judge:
     """R² of 5-NN on the same rows: the whole, along the first component, the rest."""
 
     def __init__(self, X: np.ndarray) -> None:
-        self.X, self.Z = X, standardise(X)
+        self.X, self.Z = X, standardize(X)
         u = np.linalg.eigh(self.Z @ self.Z.T)[1][:, -1]
         v = self.Z.T @ u
         self.v = v / np.linalg.norm(v)
@@ -276,7 +276,7 @@ class Judge:
 
 def why(name: str, wanted: list[str], n_seeds: int) -> None:
     X = varying(load(name)[0])
-    judge, n, d = Judge(X), X.shape[1], hidden_units(standardise(X))
+    judge, n, d = Judge(X), X.shape[1], hidden_units(standardize(X))
     print(
         f"{name}: the first component has {judge.r2.mean():.3f} of the variance; "
         f"{d} hidden units; published {PUBLISHED[name][1]:.3f}; {n_seeds} seeds\n"

@@ -33,7 +33,7 @@ def seconds(work: Callable[[], Any]) -> float:
 
 
 def floor_pass(X: np.ndarray) -> Callable[[], None]:
-    """Return the bare tiled Gram pass: products of standardised blocks, no more."""
+    """Return the bare tiled Gram pass: products of standardized blocks, no more."""
     from franet._threads import count_threads
     from franet.engine.tiles import Tile, TileGrid, TileRunner
     from franet.similarity._correlation import BLOCK

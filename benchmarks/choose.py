@@ -56,7 +56,7 @@ def equal_weights(Z: np.ndarray) -> np.ndarray:
 
 
 class ScaledNearest(_shares.Nearest):
-    """Neighbours in standardised units."""
+    """Neighbours in standardized units."""
 
     def __init__(self, table: Any, runner: Any) -> None:
         super().__init__(table, runner)

@@ -1,4 +1,4 @@
-"""``FRANe(redundancy="cover")``: its time, and its error on tables of no choice.
+"""``Cover()``: its time, and its error on tables of no choice.
 
 ``python benchmarks/cover.py`` measures both; ``--only NAME`` one of them:
 

@@ -130,7 +130,7 @@ def ratio(client: Client) -> Iterator[dict[str, Any]]:
 def kills(client: Client) -> Iterator[dict[str, Any]]:
     """Kill workers during a fit; the result must have the same bits."""
     X = tables.factors(22_283)
-    expected = FRANe(backend="dask", scheduler=client).fit(X)
+    expected = FRANe(backend=client).fit(X)
     killed: list[int] = []
 
     def kill(stage: str, done: int, total: int) -> None:
@@ -141,7 +141,7 @@ def kills(client: Client) -> Iterator[dict[str, Any]]:
             killed.append(next(pid for pid in pids if pid not in killed))
             os.kill(killed[-1], signal.SIGKILL)
 
-    ranker = FRANe(backend="dask", scheduler=client)
+    ranker = FRANe(backend=client)
     start = time.perf_counter()
     with _progress.listening(kill):
         ranker.fit(X)
@@ -216,9 +216,9 @@ def _passes(part: str, X: Any) -> Iterator[dict[str, Any]]:
 
 def _each(part: str, X: Any, client: Client) -> Iterator[dict[str, Any]]:
     m, n = X.shape
-    FRANe(backend="dask", scheduler=client).fit(X[:, :600])
+    FRANe(backend=client).fit(X[:, :600])
     before = max(client.run(_forget_peak).values())
-    ranker = FRANe(scheduler=client)
+    ranker = FRANe(backend=client)
     settings = Settings.of(ranker)
     note = "held out" if (n, m) in HELD_OUT else ""
     with _dask.open_dask(ranker, X, settings, 1) as (engine, _):
@@ -381,7 +381,7 @@ def main() -> None:
     wanted = parser.parse_args().only or list(PARTS)
     warnings.simplefilter("ignore", DegenerateRankingWarning)
     with start() as client:
-        FRANe(backend="dask", scheduler=client).fit(tables.factors(1200))
+        FRANe(backend=client).fit(tables.factors(1200))
         write([r for name in wanted for r in PARTS[name](client)])
 
 

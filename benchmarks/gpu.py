@@ -65,7 +65,7 @@ def seconds_of(function: Callable[[], Any]) -> tuple[float, Any]:
 
 def floor(X: np.ndarray) -> float:
     """Return the seconds of the float64 products of all pairs, in the same tiles."""
-    rows = engine._standardised(torch, torch.as_tensor(X, device="cuda"))
+    rows = engine._standardized(torch, torch.as_tensor(X, device="cuda"))
     source = engine.TorchCorrelationSource(rows, False, None)
     blocks = source.grid().n_blocks
     out = {}

@@ -1,4 +1,4 @@
-"""``FRANe(redundancy="cover")`` in NumPy and on torch: times, and whether they agree.
+"""``Cover()`` in NumPy and on torch: times, and whether they agree.
 
 ``PYTHONPATH=src python benchmarks/gpu_cover.py`` prints a table of 64 picks on three
 shapes; ``--device cpu`` tries it where there is no CUDA device. Both are warm: fitted
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import tables
-from franet import FRANe
+from franet import Cover, FRANe
 from franet._threads import count_threads
 from franet._torch import load
 
@@ -29,7 +29,7 @@ COLUMNS = ["table", "NumPy, s", "torch, s", "times", "picks", "gains differ by"]
 
 def fit(X: np.ndarray, backend: str, device: str | None = None) -> FRANe:
     """Return a ranker fitted on one backend."""
-    ranker = FRANe(n_features_to_select=K, redundancy="cover")
+    ranker = Cover(n_features_to_select=K)
     ranker.backend, ranker.device = backend, device
     return ranker.fit(X)
 

@@ -28,7 +28,7 @@ from scipy.linalg import eigh
 from scipy.special import softmax
 from scipy.stats import binomtest
 
-from franet import FRANe
+from franet import Cover, FRANe
 from franet.cover import _pick, _shares
 from franet.datasets import load
 from franet.engine.tiles import TileRunner
@@ -36,7 +36,7 @@ from franet.evaluation import compare
 from franet.evaluation.folds import paper_folds
 from franet.evaluation.measures import FoldScorer
 from franet.exceptions import DegenerateRankingWarning, UnitsWarning
-from franet.similarity._standardise import feature_rows, standardise
+from franet.similarity._standardize import feature_rows, standardize
 
 CHOOSING = (
     "lung_small", "Yale", "colon", "warpPIE10P", "ORL", "lymphoma", "TOX-171", "ALLAML",
@@ -59,10 +59,10 @@ N_HALVES = 4
 N_POINTS, N_TARGETS = 1500, 400
 
 
-def standardised(X: np.ndarray) -> np.ndarray:
+def standardized(X: np.ndarray) -> np.ndarray:
     """Return the features as rows, centred and of unit length."""
     Z = feature_rows(X, np.arange(X.shape[1]), X.shape[1], np.float64)
-    standardise(Z)
+    standardize(Z)
     return Z
 
 
@@ -119,9 +119,9 @@ def rebuilding_errors(X: np.ndarray, generator: np.random.Generator) -> np.ndarr
     first, second = np.array_split(generator.permutation(m), 2)
     points = generator.permutation(n)[:N_POINTS]
     targets = np.arange(min(N_TARGETS, len(points)))
-    Z = standardised(X[:, points])
+    Z = standardized(X[:, points])
     goals = Z[:, second] - Z[:, first].mean(axis=1, keepdims=True)
-    whitening = Whitening(standardised(X[first]))
+    whitening = Whitening(standardized(X[first]))
     errors = np.empty((len(SHRINKAGES), len(SHARPNESS)))
     others = np.ones((len(targets), len(points)), bool)
     others[targets, targets] = False
@@ -151,7 +151,7 @@ def order_of(ranker: FRANe, X: np.ndarray) -> np.ndarray:
 def mapped_cover(X: np.ndarray, mapped: np.ndarray) -> np.ndarray:
     """Return picks by cover, its representatives found by mapped columns."""
     varied = X.max(axis=0) > X.min(axis=0)
-    Z = standardised(mapped[:, varied])
+    Z = standardized(mapped[:, varied])
 
     class Mapped(_shares.Representatives):
         def __init__(self, table: _shares.Table, runner: TileRunner) -> None:
@@ -159,7 +159,7 @@ def mapped_cover(X: np.ndarray, mapped: np.ndarray) -> np.ndarray:
             super().__init__(given, runner)
 
     with patch.object(_pick, "Representatives", Mapped):
-        return order_of(FRANe(redundancy="cover", n_jobs=1), X)
+        return order_of(Cover(n_jobs=1), X)
 
 
 def rankings(
@@ -167,9 +167,9 @@ def rankings(
 ) -> tuple[float, dict[str, Callable[[], np.ndarray]]]:
     """Return what was learned, and how each ranker orders the features."""
     shrinkage = learn(X)
-    whitening = Whitening(standardised(X))
+    whitening = Whitening(standardized(X))
     learned = X if np.isinf(shrinkage) else whitening.table(shrinkage)
-    frane, cover = FRANe(n_jobs=1), FRANe(redundancy="cover", n_jobs=1)
+    frane, cover = FRANe(n_jobs=1), Cover(n_jobs=1)
     generator = np.random.default_rng(number)
     ways = {
         "correlation": lambda: order_of(frane, X),

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 
-def standardised(X: np.ndarray) -> np.ndarray:
+def standardized(X: np.ndarray) -> np.ndarray:
     """Return centred columns of unit length; constant ones become 0."""
     Z = X - X.mean(axis=0)
     norm = np.sqrt((Z * Z).sum(axis=0))
@@ -22,7 +22,7 @@ def fastcan(X: np.ndarray, k: int) -> np.ndarray:
     from fastcan import FastCan
     from sklearn.decomposition import PCA
 
-    Z = standardised(X)
+    Z = standardized(X)
     n_targets = max(min(k, *X.shape) - 1, 1)
     targets = PCA(n_targets, random_state=0).fit_transform(Z)
     return FastCan(k, verbose=0).fit(Z, targets).indices_
@@ -32,7 +32,7 @@ def skmatter_cur(X: np.ndarray, k: int) -> np.ndarray:
     """Return the columns of a CUR decomposition, by skmatter."""
     from skmatter.feature_selection import CUR
 
-    Z = standardised(X)
+    Z = standardized(X)
     return CUR(n_to_select=k, progress_bar=False).fit(Z).selected_idx_
 
 
@@ -40,7 +40,7 @@ def skmatter_fps(X: np.ndarray, k: int) -> np.ndarray:
     """Return columns far from each other, by skmatter."""
     from skmatter.feature_selection import FPS
 
-    Z = standardised(X)
+    Z = standardized(X)
     return FPS(n_to_select=k, progress_bar=False, initialize=0).fit(Z).selected_idx_
 
 
@@ -48,7 +48,7 @@ def agglomeration(X: np.ndarray, k: int) -> np.ndarray:
     """Return the medoid of each of k clusters of features, by scikit-learn."""
     from sklearn.cluster import FeatureAgglomeration
 
-    Z = standardised(X)
+    Z = standardized(X)
     varied = np.flatnonzero((Z != 0.0).any(axis=0))
     Z = Z[:, varied]
     labels = FeatureAgglomeration(k).fit(Z).labels_
@@ -64,7 +64,7 @@ def skfeature_laplacian(X: np.ndarray, k: int) -> np.ndarray:
     """Return the columns with the best Laplacian score, by scikit-feature."""
     from skfeature.function.similarity_based.lap_score import lap_score
 
-    return lap_score(standardised(X), mode="index")[:k]
+    return lap_score(standardized(X), mode="index")[:k]
 
 
 def skfeature_mcfs(X: np.ndarray, k: int) -> np.ndarray:
@@ -74,7 +74,7 @@ def skfeature_mcfs(X: np.ndarray, k: int) -> np.ndarray:
     """
     from skfeature.function.sparse_learning_based.MCFS import mcfs
 
-    return mcfs(standardised(X), n_selected_features=k, mode="index")[:k]
+    return mcfs(standardized(X), n_selected_features=k, mode="index")[:k]
 
 
 PEERS: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from franet import FRANe
-from franet.report import summarise, write
+from franet.report import summarize, write
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
@@ -77,7 +77,7 @@ def main(name: str) -> None:
         ranker = timed("fit", FRANe().fit, X)
     start = time.perf_counter()
     timed("communities", ranker.network_.communities)
-    summary = timed("summary (layout and all)", summarise, ranker, X, title=name)
+    summary = timed("summary (layout and all)", summarize, ranker, X, title=name)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "report.html"
         timed("page", write, summary, path)

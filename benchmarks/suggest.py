@@ -14,7 +14,7 @@ default, in some minutes:
 - ``real``: suggestions for data sets, and for the same with examples in another order;
 - ``time``: seconds for 64 picks of wide tables, on one thread.
 
-Features are picked by ``FRANe(redundancy="cover")``, 64 at first and twice as many
+Features are picked by ``Cover()``, 64 at first and twice as many
 while the suggestion says that further picks may change it. ``FRANET_DATA`` names the
 folder of the data sets.
 """

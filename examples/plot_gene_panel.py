@@ -24,7 +24,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
-from franet import FRANe
+from franet import Cover
 from franet.anndata import rank_features
 
 rng = np.random.default_rng(0)
@@ -77,9 +77,7 @@ print(f"{adata.n_obs} cells × {adata.n_vars} genes")
 
 markers = ["P0-0", "P7-3"]
 mitochondrial = [name for name in adata.var_names if name.startswith("MT-")]
-ranker = FRANe(
-    50, redundancy="cover", include=markers, exclude=mitochondrial, n_ranked=50
-)
+ranker = Cover(50, include=markers, exclude=mitochondrial, n_ranked=50)
 rank_features(adata, ranker=ranker)
 panel = adata.var[adata.var["franet_selected"]].sort_values("franet_rank")
 print(panel[["franet_rank", "franet_score"]].head(10))
@@ -90,7 +88,7 @@ print(panel[["franet_rank", "franet_score"]].head(10))
 
 closest = adata.varp["franet"].max(axis=1).toarray().ravel()
 adata.var["r"] = np.where(adata.var["franet_selected"], 1.0, closest)
-for gene, others in adata.var.groupby("franet_represented_by", observed=True):
+for gene, others in adata.var.groupby("franet_representative", observed=True):
     if gene in panel.index[:8]:
         rest = others.drop(gene).sort_values("r", ascending=False)
         names = ", ".join(rest.index[:4])

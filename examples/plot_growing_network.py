@@ -10,20 +10,20 @@ It needs the extra ``plot``.
 """
 
 # %%
-# 30 measurements of 569 tumours. ``keep_all=True`` solves all networks; without it
+# 30 measurements of 569 tumours. ``store_candidates=True`` solves all networks; without it
 # those that provably cannot win are left out.
 
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_breast_cancer
 
-from franet import FRANe
+from franet import Cover, FRANe
 from franet.network import layout
 from franet.plotting import plot_quality
 
 data = load_breast_cancer()
 X, names = data.data, data.feature_names
-ranker = FRANe(keep_all=True).fit(X)
+ranker = FRANe(store_candidates=True).fit(X)
 print(f"threshold {ranker.winner_ + 1} of 100 wins: w ≥ {ranker.threshold_:.3f}")
 
 # %%
@@ -87,9 +87,9 @@ ax.legend(fontsize=8)
 Z = X / X.std(axis=0)
 fig, axes = plt.subplots(1, 4, figsize=(10, 3), layout="constrained")
 for ax, k in zip(axes, (1, 2, 4, 8), strict=True):
-    cover = FRANe(k, redundancy="cover").fit(Z)
-    for j, pick in enumerate(cover.represented_by_):
-        r = abs(cover.representation_[j])
+    cover = Cover(k).fit(Z)
+    for j, pick in enumerate(cover.representative_):
+        r = abs(cover.representative_corr_[j])
         ax.plot(*places[[j, pick]].T, color="#0072b2", lw=2 * r**2, alpha=0.6, zorder=1)
     picked = np.isin(np.arange(len(names)), cover.order_[:k])
     ax.scatter(

@@ -20,7 +20,7 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 from sklearn.neighbors import KNeighborsRegressor
 
-from franet import FRANe
+from franet import Cover, FRANe
 from franet.rankers import RandomRanking, Variance
 
 side, n_picked = 8, 16
@@ -33,7 +33,7 @@ print(f"{train.shape[0]} pictures to choose from, {train.shape[1]} pixels each")
 # central ones, as in the paper on FRANe; those that vary most.
 
 rankers = {
-    "cover": FRANe(n_picked, redundancy="cover", n_ranked=n_picked),
+    "cover": Cover(n_picked, n_ranked=n_picked),
     "FRANe of the paper": FRANe(n_picked),
     "variance": Variance(n_picked),
 }
@@ -42,7 +42,7 @@ for ranker in rankers.values():
 
 # %%
 # This is where they lie, on the mean of all pictures. A number is the rank. The pixels
-# that vary most lie side by side, in the middle; those of ``redundancy="cover"`` are
+# that vary most lie side by side, in the middle; those of ``Cover`` are
 # spread over the picture.
 
 fig, axes = plt.subplots(1, 3, figsize=(9, 3.4), layout="constrained")
@@ -65,7 +65,7 @@ for ax, (name, ranker) in zip(axes, rankers.items(), strict=True):
 cover = rankers["cover"]
 place = np.full(digits.shape[1], np.nan)
 for number, pick in enumerate(cover.order_[:n_picked]):
-    place[cover.represented_by_ == pick] = number
+    place[cover.representative_ == pick] = number
 
 fig, ax = plt.subplots(figsize=(4, 4), layout="constrained")
 ax.imshow(place.reshape(side, side), cmap="tab20")
@@ -109,6 +109,6 @@ for row, pictures in zip(axes, (test, seen, rebuilt(cover)), strict=True):
 # it from the right half.
 
 left = [j for j in range(digits.shape[1]) if j % side < side // 2]
-half = FRANe(n_picked, redundancy="cover", n_ranked=n_picked, exclude=left).fit(train)
+half = Cover(n_picked, n_ranked=n_picked, exclude=left).fit(train)
 print(f"right half only: error {np.abs(rebuilt(half) - test).mean():.3f}")
 plt.show()

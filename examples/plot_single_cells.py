@@ -52,7 +52,7 @@ notes = adata.uns["franet"]
 print(f"\n{notes['suggestion']['text']}.\n")
 
 best = adata.var.sort_values("franet_rank")[: notes["n_selected"]]
-size = adata.var["franet_represented_by"].value_counts()
+size = adata.var["franet_representative"].value_counts()
 print("rank  gene     stands for")
 for gene, row in best.iterrows():
     print(f"{row['franet_rank']:>4}  {gene:<7}  {size[gene] - 1} others")
@@ -61,7 +61,7 @@ for gene, row in best.iterrows():
 # Every gene has a representative, however far it is. The network tells how far: its
 # weights are absolute correlations. Genes of a programme should have one of their own.
 
-by = adata.var["franet_represented_by"].astype(str)
+by = adata.var["franet_representative"].astype(str)
 follows = ~adata.var_names.str.startswith("other")
 own = by.str.split(".").str[0] == adata.var_names.str.split(".").str[0]
 closest = adata.varp["franet"].max(axis=1).toarray().ravel()

@@ -23,7 +23,7 @@ import pandas as pd
 import scipy
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from franet import FRANe
+from franet import Cover, FRANe
 from franet.plotting import plot_network
 
 parts = "fft integrate interpolate linalg ndimage optimize signal sparse special stats"
@@ -58,9 +58,9 @@ print(f"{X.shape[0]} texts × {X.shape[1]} words, {filled:.1%} of the cells fill
 # each of them stands for. A word in this list is not important in itself: it is the one
 # from which the others can be told.
 
-ranker = FRANe(24, redundancy="cover", n_ranked=24).fit(X)
+ranker = Cover(24, n_ranked=24).fit(X)
 for pick in ranker.order_[:12]:
-    others = words[ranker.represents_[pick][:6]]
+    others = words[ranker.members_[pick][:6]]
     print(f"{words[pick]:<12} {', '.join(others)}")
 
 # %%

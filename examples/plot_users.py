@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
 
-from franet import FRANe
+from franet import Cover, FRANe
 from franet.evaluation import evaluate
 from franet.rankers import Variance
 
@@ -41,9 +41,9 @@ print(films.iloc[:4, 38:44])
 # **Ten questions.** Each film is picked for what the answers to the earlier ones do not
 # tell.
 
-ranker = FRANe(10, redundancy="cover", n_ranked=16).fit(films)
+ranker = Cover(10, n_ranked=16).fit(films)
 for pick in ranker.order_[:10]:
-    stands = ranker.represents_[pick]
+    stands = ranker.members_[pick]
     others = ", ".join(films.columns[stands[:3]])
     print(f"{films.columns[pick]:<12} stands for {len(stands):>2}: {others}")
 
@@ -64,7 +64,7 @@ class Popular(BaseEstimator):
         return self
 
 
-cover = FRANe(redundancy="cover", n_ranked=16)
+cover = Cover(n_ranked=16)
 results = evaluate(
     {"cover": cover, "popular": Popular(), "variance": Variance()},
     films,

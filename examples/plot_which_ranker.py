@@ -16,14 +16,14 @@ It needs the extra ``plot``.
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_breast_cancer
 
-from franet import FRANe
+from franet import Cover, FRANe
 from franet.evaluation import evaluate
 from franet.rankers import FacilityLocation, LaplacianScore
 
 X = load_breast_cancer(as_frame=True).data
 X /= X.std()
 rankers = {
-    "cover": FRANe(redundancy="cover", n_ranked=16),
+    "cover": Cover(n_ranked=16),
     "paper": FRANe(),
     "facility-location": FacilityLocation(),
     "laplacian": LaplacianScore(),

@@ -157,10 +157,10 @@ def test_qualities(table, quality):
 
 @pytest.mark.parametrize("table", TABLES)
 @pytest.mark.parametrize("variant", ["paper", "reference"])
-def test_keep_all(table, variant):
+def test_store_candidates(table, variant):
     X = TABLES[table]
     expected = naive_frane(X, variant=variant, n_thresholds=15)
-    ranker = fit(X, variant=variant, n_thresholds=15, keep_all=True)
+    ranker = fit(X, variant=variant, n_thresholds=15, store_candidates=True)
     assert ranker.all_scores_.shape == expected.all_scores.shape
     np.testing.assert_allclose(
         ranker.all_scores_, expected.all_scores, rtol=1e-10, atol=1e-13

@@ -13,7 +13,7 @@ from numpydoc.validate import validate
 from scipy import sparse
 
 import franet
-from franet import FRANe
+from franet import Cover, FRANe
 from franet.anndata import rank_features
 from franet.exceptions import UnitsWarning
 from franet.rankers import ColumnSubset, Variance
@@ -25,7 +25,7 @@ COLUMNS = [
     "franet_rank",
     "franet_selected",
     "franet_community",
-    "franet_represented_by",
+    "franet_representative",
 ]
 
 
@@ -46,12 +46,12 @@ def test_planted_groups():
     var = adata.var
     heads = np.array(GROUPS.names)[GROUPS.representatives]
     assert set(var.index[var["franet_selected"]]) == set(heads)
-    assert list(var["franet_represented_by"]) == list(heads[GROUPS.groups])
+    assert list(var["franet_representative"]) == list(heads[GROUPS.groups])
     # Communities are the groups, the largest first.
     assert list(var["franet_community"]) == [str(g) for g in GROUPS.groups]
     # The best representative is the first category.
     best = var["franet_rank"].idxmin()
-    assert var["franet_represented_by"].cat.categories[0] == best
+    assert var["franet_representative"].cat.categories[0] == best
 
 
 def test_dtypes_are_those_of_scanpy():
@@ -77,7 +77,7 @@ def test_the_network_connects_genes_with_their_representatives():
 def test_it_says_what_the_ranker_says():
     adata = planted()
     rank_features(adata)
-    ranker = FRANe("auto", redundancy="cover").fit(GROUPS.X)
+    ranker = Cover("auto").fit(GROUPS.X)
     np.testing.assert_array_equal(adata.var["franet_score"], ranker.scores_)
     np.testing.assert_array_equal(adata.var["franet_rank"], ranker.ranking_)
     notes = adata.uns["franet"]
@@ -112,9 +112,9 @@ def test_genes_without_variance_rank_last(ranker):
     assert list(silent["franet_rank"]) == [13, 14]
     assert not silent["franet_selected"].any()
     if not isinstance(ranker, Variance):
-        assert silent["franet_represented_by"].isna().all()
+        assert silent["franet_representative"].isna().all()
         assert silent["franet_community"].isna().all()
-        assert adata.var["franet_represented_by"].notna().sum() == 12
+        assert adata.var["franet_representative"].notna().sum() == 12
 
 
 def test_not_in_place():
@@ -139,7 +139,7 @@ def test_subset():
     assert adata.layers["log"].shape == adata.shape == (100, 4)
     assert adata.varp["franet"].shape == (4, 4)
     assert list(adata.var["franet_rank"]) == list(whole["franet_rank"][columns])
-    assert list(adata.var["franet_represented_by"]) == list(kept)
+    assert list(adata.var["franet_representative"]) == list(kept)
 
 
 def test_n_top():
@@ -151,8 +151,8 @@ def test_n_top():
 
 def test_the_ranker_may_say_how_many():
     for ranker, n in [
-        (FRANe(3, redundancy="cover"), 3),
-        (FRANe(redundancy="cover"), 4),
+        (Cover(3), 3),
+        (Cover(), 4),
         (FRANe(), 9),
         (Variance(2), 2),
     ]:
@@ -163,7 +163,7 @@ def test_the_ranker_may_say_how_many():
 
 
 def test_the_given_ranker_stays_as_it_is():
-    ranker = FRANe(redundancy="cover", include=["g1.1"])
+    ranker = Cover(include=["g1.1"])
     adata = planted()
     rank_features(adata, ranker=ranker, n_top=4)
     assert ranker.include == ["g1.1"]
@@ -173,14 +173,14 @@ def test_the_given_ranker_stays_as_it_is():
 
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_matrix])
 def test_genes_are_named_in_parameters(make):
-    ranker = FRANe(redundancy="cover", include=["g1.1"], exclude=["g0"])
+    ranker = Cover(include=["g1.1"], exclude=["g0"])
     adata = planted(make(GROUPS.X))
     rank_features(adata, ranker=ranker, n_top=4)
     assert adata.var["franet_rank"]["g1.1"] == 1
     assert not adata.var["franet_selected"]["g0"]
-    assert adata.var["franet_represented_by"]["g0"].startswith("g0.")
+    assert adata.var["franet_representative"]["g0"].startswith("g0.")
     groups = dict.fromkeys(GROUPS.names[:9], "left")
-    rank_features(adata, ranker=FRANe(redundancy="cover", groups=groups), n_top=4)
+    rank_features(adata, ranker=Cover(groups=groups), n_top=4)
     assert adata.var["franet_selected"][:9].sum() == 1
 
 
@@ -192,7 +192,7 @@ def test_papers_method():
     by, _ = fitted.network_.redundant_with()
     names = np.array(GROUPS.names)
     own = np.where(by < 0, np.arange(18), by)
-    assert list(adata.var["franet_represented_by"]) == list(names[own])
+    assert list(adata.var["franet_representative"]) == list(names[own])
     labels = fitted.network_.communities().labels
     assert list(adata.var["franet_community"]) == [str(k) for k in labels]
     assert (adata.varp["franet"] != fitted.network_.adjacency).nnz == 0
@@ -229,7 +229,7 @@ def test_key():
 def test_twice_is_the_same():
     first, second = planted(), planted()
     rank_features(first)
-    rank_features(second, ranker=FRANe(redundancy="cover", n_jobs=1))
+    rank_features(second, ranker=Cover(n_jobs=1))
     rank_features(second)
     pd.testing.assert_frame_equal(first.var, second.var)
     same(first.uns["franet"], second.uns["franet"])

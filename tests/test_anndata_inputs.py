@@ -26,8 +26,7 @@ def function(smallest, largest, n):
 
 HARD = {
     "cover": None,
-    "names": FRANe(
-        redundancy="cover",
+    "names": Cover(
         include=["g1.1"],
         exclude=np.array([2]),
         cost={"g0": 2.0},

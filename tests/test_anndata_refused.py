@@ -142,13 +142,13 @@ BAD = {
     ),
     "gene": (
         planted,
-        {"ranker": FRANe(redundancy="cover", include=["g1.11"])},
+        {"ranker": Cover(include=["g1.11"])},
         UsageError,
         "include: There is no feature 'g1.11'. Did you mean 'g1.1'",
     ),
     "one gene": (
         planted,
-        {"ranker": FRANe(redundancy="cover", exclude="g1")},
+        {"ranker": Cover(exclude="g1")},
         UsageError,
         "exclude: give a list of features, such as ['g1'].",
     ),

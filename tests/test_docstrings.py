@@ -75,7 +75,7 @@ def names():
         yield f"{module}.{name}", CHECKS
     yield "franet.rankers.get", CHECKS
     yield "franet.rankers.intrinsic_dimension.intrinsic_dimension", CHECKS
-    for name in ("summarise", "render", "write"):
+    for name in ("summarize", "render", "write"):
         yield f"franet.report.{name}", CHECKS
     yield "franet._base.FeatureRanker", INTERNAL
 
@@ -106,8 +106,8 @@ def test_fields_of_the_network():
 def test_attributes_of_the_estimator():
     frame = pd.DataFrame(TABLES["random"]).add_prefix("gene ")
     fits = [
-        franet.FRANe(keep_all=True).fit(frame),
-        franet.FRANe(redundancy="cover").fit(frame),
+        franet.FRANe(store_candidates=True).fit(frame),
+        franet.Cover().fit(frame),
         franet.FRANe(search="approximate").fit(frame),
     ]
     there = {name for fitted in fits for name in vars(fitted) if name.endswith("_")}

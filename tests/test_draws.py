@@ -18,7 +18,7 @@ import pandas as pd
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from franet import FRANe, _draws, _progress
+from franet import Cover, FRANe, _draws, _progress
 from franet._base import names_of
 from franet._draws import Draws
 from franet.exceptions import DataError
@@ -65,7 +65,7 @@ def test_halves_complement_each_other(m):
 
 
 RANKINGS = [
-    FRANe(5, n_thresholds=10, keep_all=True),
+    FRANe(5, n_thresholds=10, store_candidates=True),
     FacilityLocation(5),
     ColumnSubset(5),
     NDFS(5, n_clusters=3, max_iter=3),
@@ -286,7 +286,7 @@ def test_fits_that_outlast_the_call_leave_nothing_behind():
 INTERRUPTED = """
 import os, sys, time
 import numpy as np
-from franet import FRANe
+from franet import Cover, FRANe
 from franet.rankers._base import Ranker
 
 
@@ -338,7 +338,7 @@ def test_columns_that_are_constant_in_a_draw():
     X = np.random.default_rng(0).normal(size=(30, 10))
     X[:, 9] = 0.0
     X[4, 9] = 1.0
-    ranker = FRANe(10, redundancy="cover").fit(X)
+    ranker = Cover(10).fit(X)
     stability = ranker.stability(X, n_boot=10)
     assert stability.selected.tolist() == [1.0] * 10
     assert stability.rank_high[9] == 10

@@ -92,7 +92,7 @@ def test_no_candidate_warns():
 
 def test_one_column_that_varies_warns():
     table = np.column_stack([np.ones(30), X[:, 0], np.zeros(30)])
-    ranker, said = messages(table, keep_all=True)
+    ranker, said = messages(table, store_candidates=True)
     assert said == ["All features score the same: there is only one feature to rank."]
     np.testing.assert_array_equal(ranker.constant_, [True, False, True])
     np.testing.assert_array_equal(ranker.scores_, [0, 1, 0])
@@ -110,7 +110,7 @@ def test_denser_orders_what_ties():
     table = mostly_isolated()
     # The clique alone, then all pairs: the second key tells everything apart.
     choice = {"thresholds": "linear", "n_thresholds": 3}
-    plain = fit(table, keep_all=True, **choice)
+    plain = fit(table, store_candidates=True, **choice)
     ranker, said = messages(table, tie_break="denser", **choice)
     assert said == [
         "10 of 15 features have no edge at the winning threshold; they share one "
@@ -153,7 +153,7 @@ def test_random_choice_is_reproducible():
 
 def test_random_choice_is_uniform_over_candidates():
     # The control of the paper: any candidate, whatever its quality.
-    every = fit(X, n_thresholds=20, keep_all=True)
+    every = fit(X, n_thresholds=20, store_candidates=True)
     dense_enough = np.flatnonzero(~every.too_sparse_)
     _, first = np.unique(every.n_edges_[dense_enough], return_index=True)
     candidates = dense_enough[first]

@@ -41,7 +41,7 @@ def ridge(X, shrinkage):
 def test_similarities_are_weights_of_ridge_regression(learned, shape, shrinkage):
     X = np.random.default_rng(0).normal(size=shape) * np.arange(1, shape[1] + 1)
     X[:, 1] += X[:, 0]
-    whitening = learned.Whitening(learned.standardised(X))
+    whitening = learned.Whitening(learned.standardized(X))
     every = np.arange(shape[1])
     expected = ridge(X, shrinkage)
     found = whitening.similarities(shrinkage, every, every)
@@ -52,7 +52,7 @@ def test_similarities_are_weights_of_ridge_regression(learned, shape, shrinkage)
 
 def test_without_shrinkage_nothing_is_mapped(learned):
     X = np.random.default_rng(1).normal(size=(15, 8))
-    whitening = learned.Whitening(learned.standardised(X))
+    whitening = learned.Whitening(learned.standardized(X))
     mapped = np.corrcoef(whitening.table(np.inf).T)
     np.testing.assert_allclose(mapped, np.corrcoef(X.T), atol=1e-12)
 
@@ -61,7 +61,7 @@ def test_without_shrinkage_nothing_is_mapped(learned):
 def test_a_constant_column_stays_one(learned, shape):
     X = np.random.default_rng(2).normal(size=shape)
     X[:, 3] = 7.0
-    mapped = learned.Whitening(learned.standardised(X)).table(1.0)
+    mapped = learned.Whitening(learned.standardized(X)).table(1.0)
     assert np.all(mapped[:, 3] == 0.0)
     assert np.all(np.ptp(np.delete(mapped, 3, axis=1), axis=0) > 0.0)
 

@@ -65,7 +65,7 @@ def test_constant_on_the_common_rows_is_uncorrelated():
     table = random(12, 6)
     table[:6, 0] = 2.0
     table[6:, 1] = np.nan
-    ranker = fit(table, missing="pairwise", n_thresholds=50, keep_all=True)
+    ranker = fit(table, missing="pairwise", n_thresholds=50, store_candidates=True)
     W = fit(table, missing="pairwise", min_mean_degree=5).network_.adjacency.toarray()
     assert W[0, 1] == W[1, 0] == 1.0
     assert not ranker.constant_.any()

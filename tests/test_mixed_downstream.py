@@ -14,7 +14,7 @@ from franet._coded import code_table
 from franet.exceptions import UsageError
 from franet.network._values import similarities
 from franet.plotting import plot_similarity
-from franet.report import summarise
+from franet.report import summarize
 from test_mixed import frame, naive_similarity
 from test_mixed_tables import PLAIN
 
@@ -37,7 +37,7 @@ def fit(table, **parameters):
 @pytest.mark.parametrize("kind", FRAMES)
 def test_summary(kind):
     table = FRAMES[kind]
-    summary = summarise(fit(table), table, names=list(PLAIN))
+    summary = summarize(fit(table), table, names=list(PLAIN))
     assert summary["n_examples"] == 50
     assert summary["measure"]["symbol"] == "similarity"
     assert (summary["measure"]["low"], summary["measure"]["high"]) == (0.0, 1.0)
@@ -75,7 +75,7 @@ def test_another_table_than_that_of_the_fit():
     ranker = fit(PLAIN)
     for other in (PLAIN.drop(columns="n0"), PLAIN.rename(columns={"c0": "z"})):
         with pytest.raises(DataError, match=r"Pass the table that was fitted\.$"):
-            summarise(ranker, other)
+            summarize(ranker, other)
     assert list(ranker.feature_names_in_) == list(PLAIN)
 
 
@@ -84,13 +84,13 @@ def test_words_of_what_is_left_out():
     with pytest.warns(UserWarning, match="'id'"):
         ranker = fit(table)
     for X in (None, table):
-        said = " ".join(summarise(ranker, X)["warnings"])
+        said = " ".join(summarize(ranker, X)["warnings"])
         assert "2 features are constant or like an identifier and rank last: " in said
         assert "one, id." in said
         assert "they are copies, or one determines the other: c1, copy." in said
     numbers = frame(levels=()).assign(one=1.0)
     ranker = FRANe(similarity="abs-correlation").fit(numbers)
-    said = " ".join(summarise(ranker)["warnings"])
+    said = " ".join(summarize(ranker)["warnings"])
     assert "1 feature is constant and ranks last" in said
 
 

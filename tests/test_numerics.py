@@ -286,7 +286,7 @@ def test_copies_under_distances(similarity):
         {"dtype": np.float32},
         {"similarity": "spearman", "thresholds": "quantile"},
         {"similarity": "manhattan", "thresholds": "linear-median"},
-        {"variant": "reference", "thresholds": "linear-mean", "keep_all": True},
+        {"variant": "reference", "thresholds": "linear-mean", "store_candidates": True},
         {"max_edges": 1500, "tie_break": "denser"},
         {"centrality": "degree", "quality": "entropy"},
     ],

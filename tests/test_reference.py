@@ -18,7 +18,7 @@ from test_naive import DECIDED_BY_ROUNDING, arguments, index
 def test_reference_files(entry):
     X, _ = load(entry["dataset"])
     expected = np.load(reference_dir() / entry["file"])
-    ranker = fit(X, keep_all=True, **arguments(entry["params"]))
+    ranker = fit(X, store_candidates=True, **arguments(entry["params"]))
 
     special = list(DECIDED_BY_ROUNDING.get(entry["file"], {}))
     rows = np.setdiff1d(np.arange(len(ranker.thresholds_)), special)

@@ -184,7 +184,7 @@ def test_figures_beside_other_libraries():
             if row["part"] == "error":
                 found.setdefault(row["ranker"], {})[row["table"]] = float(row["value"])
     names = {
-        '`FRANe(redundancy="cover")`': "cover",
+        "`Cover()`": "cover",
         "`FRANe()`, the paper's method": "frane",
         "`FastCan`, for the principal components as targets": "fastcan on components",
         "`CUR`": "skmatter CUR",

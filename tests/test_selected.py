@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from franet import FRANe
+from franet import Cover
 from franet.datasets import make_groups
 from franet.ranking import tie_groups
 from rankers.test_common import NAMES, make
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 
 def cover(**parameters):
-    return FRANe(redundancy="cover", n_jobs=1, **parameters)
+    return Cover(n_jobs=1, **parameters)
 
 
 def check(ranker):

@@ -58,12 +58,12 @@ def faults(estimator):
         FRANe(similarity="precomputed"),
         FRANe(similarity="mixed"),
         FRANe(similarity=Overlap()),
-        FRANe(variant="reference", keep_all=True),
+        FRANe(variant="reference", store_candidates=True),
         FRANe(centrality="degree", quality="gini", weighted=False),
         FRANe(centrality="harmonic", tie_break="denser"),
         FRANe(quality="random", random_state=0),
-        FRANe(redundancy="cover"),
-        FRANe(redundancy="cover", similarity="spearman", n_features_to_select="auto"),
+        Cover(),
+        Cover(similarity="spearman", n_features_to_select="auto"),
     ],
     expected_failed_checks=faults,
 )
@@ -108,7 +108,7 @@ def test_pipeline():
 
 
 def test_pickle_of_a_fitted_ranker():
-    ranker = FRANe(keep_all=True).fit(X)
+    ranker = FRANe(store_candidates=True).fit(X)
     back = pickle.loads(pickle.dumps(ranker))
     same(ranker, back)
     np.testing.assert_array_equal(ranker.all_scores_, back.all_scores_)
@@ -195,9 +195,9 @@ def test_select_from_model():
 
 
 def test_refit_leaves_nothing_behind():
-    ranker = FRANe(keep_all=True).fit(pd.DataFrame(X, columns=NAMES))
+    ranker = FRANe(store_candidates=True).fit(pd.DataFrame(X, columns=NAMES))
     assert ranker.all_scores_.shape == (100, 24)
-    ranker.set_params(keep_all=False).fit(X[:, :10])
+    ranker.set_params(store_candidates=False).fit(X[:, :10])
     assert not hasattr(ranker, "all_scores_")
     assert not hasattr(ranker, "feature_names_in_")
     same(ranker, FRANe().fit(X[:, :10]))

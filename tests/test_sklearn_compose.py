@@ -19,7 +19,7 @@ from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils import get_tags
 
-from franet import FRANe
+from franet import Cover, FRANe
 from franet.rankers import NAMES, RandomRanking, Variance, get
 from quick_rankers import quick
 from tables import TABLES
@@ -145,7 +145,7 @@ def client():
 
 
 def test_clones_share_a_client(client):
-    ranker = FRANe(4, backend="dask", scheduler=client)
+    ranker = FRANe(4, backend=client)
     fresh = clone(ranker)
     assert fresh.scheduler is ranker.scheduler is client
     assert fresh.get_params() == ranker.get_params()
@@ -157,7 +157,7 @@ def test_clones_share_a_client(client):
 
 
 def test_files_hold_the_address_of_a_client(client):
-    ranker = FRANe(4, backend="dask", scheduler=client).fit(X)
+    ranker = FRANe(4, backend=client).fit(X)
     for back in (pickle.loads(pickle.dumps(ranker)), copy.deepcopy(ranker)):
         assert back.scheduler == client.scheduler.address
         np.testing.assert_array_equal(back.scores_, ranker.scores_)
@@ -228,9 +228,7 @@ def either_way(request, monkeypatch):
 
 @pytest.mark.usefixtures("either_way")
 @pytest.mark.parametrize("make", arrays())
-@pytest.mark.parametrize(
-    "ranker", [FRANe(4, similarity="mixed"), FRANe(4, redundancy="cover")]
-)
+@pytest.mark.parametrize("ranker", [FRANe(4, similarity="mixed"), Cover(4)])
 def test_array_api(ranker, make):
     table = make(X)
     expected = clone(ranker).fit(X)

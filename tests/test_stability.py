@@ -122,7 +122,7 @@ def test_exact_copies_share_the_draws():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 6)) * [8.0, 4.0, 2.0, 0.9, 1.0, 1.1]
     X = np.column_stack([X, X[:, 0], -X[:, 1] + 3.0])
-    ranker = ColumnSubset(3, standardise=False).fit(X)
+    ranker = ColumnSubset(3, standardize=False).fit(X)
     assert np.flatnonzero(ranker.support_).tolist() == [0, 1, 2]
     found = ranker.stability(X, 100)
     assert set(found.interchangeable) == {0, 1}

@@ -84,7 +84,7 @@ def test_dense_winner(few_kept):
     assert_agrees(fit(DENSE_WINNER), naive)
 
 
-def test_keep_all_streamed(few_kept):
+def test_store_candidates_streamed(few_kept):
     naive = expected(np.float64, n_thresholds=9)
-    ranker = fit(TABLE, n_thresholds=9, keep_all=True)
+    ranker = fit(TABLE, n_thresholds=9, store_candidates=True)
     np.testing.assert_allclose(ranker.all_scores_, naive.all_scores, rtol=1e-10)

@@ -14,7 +14,7 @@ from franet.rankers import NAMES, get
 
 def look(X: NDArray[np.float64]) -> list[int]:
     """Return the best columns; the types of attributes are known."""
-    ranker = FRANe(n_features_to_select=3, redundancy="cover", similarity="spearman")
+    ranker = Cover(n_features_to_select=3, similarity="spearman")
     assert_type(ranker.fit(X), FRANe)
     assert_type(ranker.scores_, NDArray[np.float64])
     assert_type(ranker.ranking_, NDArray[np.intp])

@@ -1,4 +1,4 @@
-"""What stands in the places of page.md about ``FRANe(redundancy="cover")``."""
+"""What stands in the places of page.md about ``Cover()``."""
 
 from __future__ import annotations
 

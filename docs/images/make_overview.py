@@ -262,7 +262,7 @@ def places(W: np.ndarray, R: np.ndarray, score: np.ndarray):
 def main() -> None:
     """Rank the measurements, draw, and write the file."""
     table = load_breast_cancer(as_frame=True).data
-    ranker = FRANe(keep_all=True).fit(table)
+    ranker = FRANe(store_candidates=True).fit(table)
     R = np.corrcoef(table.to_numpy().T)
     W = ranker.network_.adjacency.toarray()
     place, box = places(W, R, ranker.scores_)

@@ -1,10 +1,23 @@
-"""franet: rank the features of unlabelled data by attribute networks."""
+"""franet: rank the features of unlabelled data."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from franet import (
+        anndata,
+        callbacks,
+        datasets,
+        evaluation,
+        exceptions,
+        io,
+        network,
+        plotting,
+        rankers,
+        report,
+    )
+    from franet._cover import Cover
     from franet._frane import FRANe
     from franet.exceptions import DataError, DegenerateRankingWarning
     from franet.network import AttributeNetwork
@@ -13,15 +26,27 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AttributeNetwork",
+    "Cover",
     "DataError",
     "DegenerateRankingWarning",
     "FRANe",
     "__version__",
+    "anndata",
+    "callbacks",
+    "datasets",
+    "evaluation",
+    "exceptions",
+    "io",
+    "network",
+    "plotting",
+    "rankers",
+    "report",
 ]
 
 # Loaded on first use: scikit-learn and numba take seconds, `import franet` does not.
 _HOME = {
     "AttributeNetwork": "franet.network",
+    "Cover": "franet._cover",
     "DataError": "franet.exceptions",
     "DegenerateRankingWarning": "franet.exceptions",
     "FRANe": "franet._frane",
@@ -29,10 +54,12 @@ _HOME = {
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
+    if name not in __all__:
         raise AttributeError(f"module 'franet' has no attribute {name!r}")
     from importlib import import_module
 
+    if name not in _HOME:
+        return import_module(f"franet.{name}")
     value = getattr(import_module(_HOME[name]), name)
     globals()[name] = value
     return value

@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from franet.approximate._check import Approximation
-    from franet.cover._suggest import Suggestion
     from franet.network import AttributeNetwork
 
 __all__ = ["Fitted"]
@@ -33,12 +32,4 @@ class Fitted:
     n_isolated_: int
     all_scores_: NDArray[np.float64]
     approximation_: Approximation
-    n_ranked_: int
-    gains_: NDArray[np.float64]
-    coverage_: NDArray[np.float64]
-    represented_by_: NDArray[np.intp]
-    representation_: NDArray[np.float64]
-    represents_: dict[int, NDArray[np.intp]]
-    suggestion_: Suggestion
-    n_features_suggested_: int | None
     feature_names_in_: NDArray[Any]

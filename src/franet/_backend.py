@@ -28,16 +28,12 @@ if TYPE_CHECKING:
     from franet._frane import FRANe
 
 __all__ = [
-    "BACKENDS",
     "approximate",
     "check",
-    "check_combination",
     "check_plan",
     "open_engine",
     "open_numpy_source",
 ]
-
-BACKENDS = ("auto", "dask", "numpy", "torch")
 
 # From so many pairs on, a GPU is worth the seconds that loading torch takes.
 _MANY_PAIRS = 100_000_000
@@ -45,7 +41,7 @@ _MANY_PAIRS = 100_000_000
 
 def check(ranker: FRANe, X: Any) -> Any:
     """Return the table of a fit, checked; `Columns` if it is read piece by piece."""
-    whole = _asks_for_torch(ranker) or ranker.search == "approximate"
+    whole = ranker._place().kind == "torch" or ranker.search == "approximate"
     pairwise = ranker.missing == "pairwise"
     table = check_table(ranker, X, allow_missing=pairwise, lazy=not whole)
     # Before the work, not after it.
@@ -91,7 +87,7 @@ def open_engine(
         Columns without a similarity.
     """
     settings, n_threads = Settings.of(ranker), count_threads(ranker.n_jobs)
-    if _on_dask(ranker):
+    if ranker._place().kind == "dask":
         from franet.engine._dask import open_dask
 
         with open_dask(ranker, X, settings, n_threads) as opened:
@@ -113,6 +109,7 @@ def approximate(ranker: FRANe, X: Any) -> tuple[Outcome, NDArray[np.bool_]]:
     """Return what an approximate search finds, and which columns are constant."""
     from franet.approximate import check_settings, search_approximately
 
+    _check_approximate(ranker)
     settings, similarity = Settings.of(ranker), str(ranker.similarity)
     # Before the table, which is one of numbers only under what there is.
     check_settings(settings, similarity)
@@ -138,40 +135,20 @@ def _checkpoint(
     return Checkpoint(ranker.checkpoint, source, settings)
 
 
-def check_combination(ranker: FRANe) -> None:
-    """Refuse parameters that say where to work, and do not go together."""
-    backend, searched = ranker.backend, ranker.redundancy is None
-    exact = searched and ranker.search == "exact"
-    if ranker.scheduler is not None and backend not in ("auto", "dask"):
-        raise UsageError(
-            f"scheduler={str(ranker.scheduler)!r} needs backend='dask', not "
-            f"backend={backend!r}. Leave one out."
-        )
-    if ranker.checkpoint is not None and not exact:
-        raise UsageError(
-            "checkpoint needs search='exact' and redundancy=None: nothing else makes "
-            "passes that are worth keeping. Leave it out."
-        )
-    if not searched and ranker.search != "exact":
-        raise UsageError(
-            "redundancy='cover' picks without a search of pairs. Leave out search="
-            f"{ranker.search!r}."
-        )
-    if not exact and searched:
-        _check_approximate(ranker)
-    if ranker.device is not None and _on_dask(ranker):
-        raise UsageError(
-            f"device={str(ranker.device)!r} is for torch, not for a Dask cluster. "
-            "Leave out device, or backend and scheduler."
-        )
-
-
 def _check_approximate(ranker: FRANe) -> None:
-    if _asks_for_torch(ranker) or _on_dask(ranker):
+    """Refuse what an approximate search would ignore."""
+    place = ranker._place()
+    if place.kind not in ("auto", "numpy"):
         raise UsageError(
-            "search='approximate' runs on the cores of this machine. Leave out "
-            "backend, device and scheduler."
+            "search='approximate' runs on the cores of this machine, not on "
+            f"{place.given}. Leave out backend."
         )
+    for name in ("checkpoint", "max_memory"):
+        if getattr(ranker, name) is not None:
+            raise UsageError(
+                f"{name} needs search='exact': an approximate search makes no passes "
+                f"over all pairs. Leave out {name}."
+            )
     if ranker.missing != "error":
         raise UsageError(
             "search='approximate' needs a table without gaps, not missing="
@@ -180,38 +157,26 @@ def _check_approximate(ranker: FRANe) -> None:
 
 
 def check_plan(ranker: FRANe) -> None:
-    """Refuse to tell what a fit takes, unless it is an exact one on the cores."""
-    if ranker.search != "exact" or _asks_for_torch(ranker) or _on_dask(ranker):
+    """Refuse to predict what a fit takes, unless it is an exact one on the cores."""
+    if ranker.search != "exact" or ranker._place().kind not in ("auto", "numpy"):
         raise UsageError(
-            "Time and memory can be told of the exact search on the cores of this "
-            "machine only. Set search='exact' and backend='numpy', and leave out "
-            "device and scheduler."
+            "Time and memory can be predicted for the exact search on the cores of "
+            "this machine only. Set search='exact' and backend='numpy'."
         )
-
-
-def _asks_for_torch(ranker: FRANe) -> bool:
-    return ranker.backend == "torch" or ranker.device is not None
-
-
-def _on_dask(ranker: FRANe) -> bool:
-    return ranker.backend == "dask" or ranker.scheduler is not None
 
 
 def _on_torch(ranker: FRANe, X: Any, table: Any) -> bool:
     fits = isinstance(table, np.ndarray) and ranker.missing == "error"
-    has = _torch_has(ranker.similarity)
-    if not _asks_for_torch(ranker) and not (fits and has):
+    has, place = _torch_has(ranker.similarity), ranker._place()
+    if place.kind != "torch" and not (fits and has):
         return False
     many = fits and table.shape[1] * (table.shape[1] - 1) // 2 >= _MANY_PAIRS
-    pays = many or bool(getattr(X, "is_cuda", False))
-    wanted = _torch.wanted(ranker.backend, ranker.device, pays=pays)
-    # Of a similarity that it does not have, the source tells.
+    wanted = _torch.wanted(place, pays=many or bool(getattr(X, "is_cuda", False)))
+    # A similarity that it does not have is refused by the source.
     if wanted and has and not fits:
-        device = ranker.device
-        asked = "backend='torch'" if device is None else f"device={str(device)!r}"
         raise UsageError(
-            f"{asked} needs a dense table in memory, without gaps. Leave out backend "
-            "and device."
+            f"{place.given} needs a dense table in memory, without gaps. Leave out "
+            "backend."
         )
     return wanted
 
@@ -232,7 +197,7 @@ def _open_torch(
         str(ranker.similarity),
         p=ranker.p,
         variant=ranker.variant,
-        device=ranker.device,
+        device=ranker._place().device,
         max_memory=settings.max_memory,
     )
     checkpoint = _checkpoint(ranker, source, settings)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,16 +17,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from franet._callbacks import CallbackSupportMixin
 from franet._checked import TEXT, checked
+from franet._place import portable
 from franet._validation import fitted_table, number_to_select, stays_polars
 from franet.columns._open import as_numpy
+from franet.exceptions import UsageError
+from franet.io._source import require
 from franet.network._html import ranking_html
-from franet.network._recipe import portable
 from franet.ranking import rank_scores
 
 if TYPE_CHECKING:
     from franet._stability import Stability
 
-__all__ = ["FeatureRanker", "names_of"]
+__all__ = ["FeatureRanker", "Need", "names_of"]
 
 
 def names_of(ranker: Any) -> NDArray[Any]:
@@ -47,6 +49,14 @@ def _rebuilds(ranker: Any) -> bool:
     return True
 
 
+class Need(NamedTuple):
+    """What a parameter needs of another one to have a meaning."""
+
+    default: Any
+    other: str
+    values: tuple[Any, ...]
+
+
 class FeatureRanker(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     """A base for rankers of features.
 
@@ -62,10 +72,28 @@ class FeatureRanker(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         ],
     }
 
+    # Parameters that apply with some values of another parameter only.
+    _needs: ClassVar[dict[str, Need]] = {}
+
+    # What else can be done about columns of text, as part of a sentence.
+    _for_text: ClassVar[str] = ""
+
     n_features_to_select: int | float | str | None
     n_features_in_: int
     # Why the ranking says little, in words; for the report, where a warning was missed.
     _diagnosis: str = ""
+
+    def _validate_params(self) -> None:
+        """Check each parameter, and refuse one that would be ignored."""
+        super()._validate_params()
+        for name, need in self._needs.items():
+            value, found = getattr(self, name), getattr(self, need.other)
+            if value != need.default and found not in need.values:
+                known = " or ".join(repr(item) for item in need.values)
+                raise UsageError(
+                    f"{name}={value!r} applies with {need.other}={known} only, not "
+                    f"with {need.other}={found!r}. Leave out {name}."
+                )
 
     def _set_scores(
         self,
@@ -90,10 +118,49 @@ class FeatureRanker(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         check_is_fitted(self)
         return self.scores_
 
-    def report(
-        self, path: Any, X: Any = None, *, top: int = 500, force: bool = False
-    ) -> None:
+    def to_frame(self, library: str = "pandas") -> Any:
+        """Return the ranking as a data frame, best feature first.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars"}, default="pandas"
+            Whose data frame.
+
+        Returns
+        -------
+        frame : pandas.DataFrame or polars.DataFrame
+            Columns ``rank``, ``feature``, ``score`` and ``selected``; after `Cover`
+            also ``representative``, ``correlation`` (with it) and ``n_members``; after
+            `FRANe` ``n_neighbors``, the number of edges.
+
+        Examples
+        --------
+        >>> from franet.rankers import Variance
+        >>> Variance(1).fit([[1, 0], [2, 4], [3, 9]]).to_frame()
+           rank feature      score  selected
+        0     1      x1  13.555556      True
+        1     2      x0   0.666667     False
+        """
+        check_is_fitted(self)
+        if library not in ("pandas", "polars"):
+            raise UsageError(f"library={library!r}; choose 'pandas' or 'polars'.")
+        frames = require(library, "to_frame", library)
+        return frames.DataFrame(self._columns(names_of(self)))
+
+    def _columns(self, names: Any) -> dict[str, Any]:
+        """Return the ranking as columns, best feature first."""
+        order = self.order_
+        return {
+            "rank": np.arange(1, len(order) + 1),
+            "feature": [str(names[j]) for j in order],
+            "score": self.scores_[order],
+            "selected": self.support_[order],
+        }
+
+    def report(self, path: Any, X: Any = None, *, top: int = 500) -> None:
         """Write the ranking as one HTML page, with the network where there is one.
+
+        A file that is there is replaced, unless it is the one that X is read from.
 
         Parameters
         ----------
@@ -104,13 +171,11 @@ class FeatureRanker(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             The table of the fit, for distributions and similarities.
         top : int, default=500
             How many features, best first, are listed.
-        force : bool, default=False
-            Whether a file that is there may be replaced.
         """
-        from franet.report import check_report, summarise, write
+        from franet.report import check_report, summarize, write
 
-        check_report(path, force=force)
-        write(summarise(self, X, top=top), path, force=force)
+        check_report(path, force=True)
+        write(summarize(self, X, top=top), path, force=True)
 
     @checked(method=TEXT)
     def stability(
@@ -239,19 +304,22 @@ class FeatureRanker(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         check_is_fitted(self)
         return reconstruction(self, X)
 
+    def _for_gaps(self, is_sparse: bool) -> str:
+        """Return what else can be done about missing values, as part of a sentence."""
+        return ""
+
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
         return self.support_
 
     def __sklearn_clone__(self) -> Any:
-        if not hasattr(self, "scheduler"):
+        if not hasattr(getattr(self, "backend", None), "submit"):
             return super().__sklearn_clone__()
         # A Dask client is a live connection, which cannot be copied: clones share it.
-        bare = copy(self)
-        bare.scheduler = None
+        bare: Any = copy(self)
+        bare.backend = "dask"
         fresh: Any = super(FeatureRanker, bare).__sklearn_clone__()
-        fresh.scheduler = self.scheduler
-        return fresh
+        return fresh.set_params(backend=self.backend)
 
     def __getstate__(self) -> dict[str, Any]:
         return portable(super().__getstate__())

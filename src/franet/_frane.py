@@ -8,32 +8,30 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
 from franet._attributes import Fitted
 from franet._backend import (
     approximate,
     check,
-    check_combination,
     check_plan,
     open_engine,
     open_numpy_source,
 )
-from franet._base import FeatureRanker
+from franet._base import FeatureRanker, Need
 from franet._callbacks import telling
 from franet._outcome import set_outcome, warn_of
 from franet._parameters import CONSTRAINTS
+from franet._place import Place, parse_place
 from franet._threads import count_threads
 from franet._validation import fit_context
-from franet.cover._estimator import fit_cover
+from franet.columns._finite import PAIRWISE
 from franet.engine.plan import make_plan
 from franet.engine.tiles import PairSource
-from franet.exceptions import UsageError
 from franet.search import Settings, search
 from franet.similarity._mixed import warn_of_identifiers
 
 __all__ = ["FRANe"]
-
-# Parameters that say which features may be picked, and at what cost.
-_OF_COVER = ("include", "exclude", "cost", "groups")
 
 
 class FRANe(Fitted, FeatureRanker):
@@ -45,10 +43,8 @@ class FRANe(Fitted, FeatureRanker):
 
     Parameters
     ----------
-    n_features_to_select : int, float or "auto", default=None
+    n_features_to_select : int or float, default=None
         How many features `transform` keeps; a float is a share, None keeps half.
-        ``"auto"``, with ``redundancy="cover"``: as many as `n_features_suggested_`
-        says; all that were picked where it says nothing.
     similarity : str or callable, default="correlation"
         How alike two features are. ``"correlation"`` (``1 + r``),
         ``"abs-correlation"`` (``|r|``: features that move against each other carry
@@ -84,24 +80,6 @@ class FRANe(Fitted, FeatureRanker):
     variant : {"paper", "reference"}, default="paper"
         The definition of the paper, or that of the authors' code, from which the
         published figures come.
-    redundancy : {None, "cover"}, default=None
-        None is the paper's method, which may rank many features of one group first.
-        ``"cover"``: features are picked one after another, each for what the earlier
-        ones do not tell; see Notes. It needs a correlation as `similarity`.
-    include, exclude : sequence of str or int, default=None
-        With ``redundancy="cover"``, features by name or position that are picked
-        first, and features that are never picked. These are represented all the same.
-    cost : mapping or array-like of shape (n_features,), default=None
-        With ``redundancy="cover"``, what each feature costs: picks are those that add
-        most for their cost. A mapping names some features; others cost 1.
-    groups : mapping or array-like of shape (n_features,), default=None
-        With ``redundancy="cover"``, labels: at most one feature of each group is
-        picked. None and NaN belong to no group.
-    n_ranked : int, default=None
-        With ``redundancy="cover"``, how many features are put in order by picking;
-        None: as many as `n_features_to_select` asks for, at least 64. The others are
-        ordered by what each alone would add after the last pick. The paper's method
-        ranks all.
     p : float, default=2.0
         The exponent of ``similarity="minkowski"``.
     missing : {"error", "pairwise"}, default="error"
@@ -110,23 +88,19 @@ class FRANe(Fitted, FeatureRanker):
     tie_break : {"column", "denser"}, default="column"
         How features of equal scores are ordered: by column, or first by their scores
         at the next denser candidate.
-    keep_all : bool, default=False
+    store_candidates : bool, default=False
         Whether every candidate is solved and `all_scores_` kept.
     search : {"exact", "approximate"}, default="exact"
         ``"approximate"``: in less than quadratic time, for hundreds of thousands of
         features; `approximation_` says how far it may be off. It needs a correlation
         as `similarity`, PageRank and RQH, and a table without gaps.
-    backend : {"auto", "numpy", "torch", "dask"}, default="auto"
-        What compares the features: the cores of this machine (``"numpy"``), a torch
-        device, or a Dask cluster. ``"auto"`` is a GPU where torch sees one and there
-        are 100 million pairs to compare, a cluster where `scheduler` is given, and
-        otherwise the cores. Scores agree up to the order of sums.
-    device : str, default=None
-        With ``backend="torch"``, the device, such as ``"cuda"`` or ``"cpu"``; None is
-        a GPU where there is one.
-    scheduler : str or distributed.Client, default=None
-        With ``backend="dask"``, the address of the scheduler or a client; None is the
-        current client. Clones share a client; pickles hold its address.
+    backend : str or distributed.Client, default="auto"
+        Where features are compared: ``"numpy"`` (the cores of this machine),
+        ``"torch"`` or a torch device (``"cuda"``, ``"cuda:1"``, ``"torch:cpu"``),
+        ``"dask"`` (the current client), a Dask client or the address of its scheduler
+        (``"tcp://host:8786"``). ``"auto"`` is a GPU where torch sees one and there are
+        100 million pairs to compare, otherwise the cores. Scores agree up to the
+        order of sums. Clones share a client; pickles hold its address.
     checkpoint : path-like, default=None
         A folder in which passes over the features are kept as they are done. A fit
         that was stopped and is begun again with the same table and parameters does
@@ -174,68 +148,21 @@ class FRANe(Fitted, FeatureRanker):
     threshold_ : float
         The winning threshold, NaN if there is none.
     network_ : AttributeNetwork
-        The network at the winning threshold; with ``redundancy="cover"``, features
-        connected with their representatives (``network_.representation``).
+        The network at the winning threshold.
     constant_ : ndarray of bool of shape (n_features_in_,)
         Constant columns, left out by the correlations. With ``similarity="mixed"``
         also columns that have a text of its own in every row.
     n_isolated_ : int
         Number of features without an edge, constant columns aside.
     all_scores_ : ndarray of shape (n_thresholds, n_features_in_)
-        With ``keep_all``, the scores at every threshold.
+        With ``store_candidates``, the scores at every threshold.
     approximation_ : Approximation
         With ``search="approximate"``, how far the ranking may be off: the share of
         edges found, errors of scores, agreement of ranks; a sentence by ``str``.
-    n_ranked_ : int
-        With ``redundancy="cover"``, how many features were picked: the first of
-        `order_`.
-    gains_ : ndarray
-        What each pick added, as a share of the table.
-    coverage_ : ndarray
-        The share of the table that the first pick, the first two, … cover: the mean,
-        over all features, of the squared correlation with the closest pick.
-    represented_by_ : ndarray of int of shape (n_features_in_,)
-        The pick that stands for each feature, by position; -1 for constant columns.
-        Picks are those selected; with ``n_features_to_select=None`` as many as are
-        suggested.
-    representation_ : ndarray of shape (n_features_in_,)
-        The correlation of each feature with that pick; NaN for constant columns.
-    represents_ : dict of int to ndarray of int
-        For each of these picks, in order, the features it stands for, itself aside:
-        the most similar first.
-    n_features_suggested_ : int or None
-        How many picks keep 95 % of what can be kept; None if no small subset stands
-        for the table, or if more picks are needed to tell.
-    suggestion_ : Suggestion
-        The same with its band (``low``, ``high``), the curve (``kept``) and as a
-        sentence (``str(suggestion_)``).
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of str
         Their names, if the table has names.
-
-    Notes
-    -----
-    ``redundancy="cover"`` maximises, pick by pick, the mean of three shares of the
-    table that a set S of features tells:
-
-    - by representatives, ``Σ_j w_j max_{s ∈ S} r_js² / Σ_j w_j``: facility location;
-    - linearly, ``Σ_j w_j ‖P_S z_j‖² / Σ_j w_j``, with the standardised features z and
-      the projection P on the picks: column subset selection;
-    - by neighbours: the share of the 32 leading principal components that the mean
-      of the five nearest other examples rebuilds, distances taken on the picked
-      columns in their own units.
-
-    Weights w are the same for all but spiky features: ``min(1, 2·MAD/σ)²``. The first
-    share is monotone and submodular, so that greedy picks of it alone reach
-    ``1 − 1/e`` (63 %) of the best; the second is monotone and weakly submodular; the
-    third is neither, and decides among the 64 candidates that add most to the others.
-    Picks are nested: the best 16 start with the best 8. The table in other units is
-    another table for neighbours: scale it first where units are arbitrary. Of more
-    than 2,048 features so many, drawn with a fixed seed, stand for all in the first
-    share; 1,024 examples take part in the search for neighbours, 128 are rebuilt. It
-    takes O(m·n) for each pick, besides O(m·n·2048·log k) for the first share, and
-    about five float64 copies of the table; a sparse table is made dense.
 
     References
     ----------
@@ -252,25 +179,18 @@ class FRANe(Fitted, FeatureRanker):
     ['mean compactness', 'mean concavity', 'mean concave points']
     >>> ranker.network_.n_edges
     113
-
-    Features that do not repeat each other, and what the first one stands for. Units
-    differ, so that columns are scaled first:
-
-    >>> X /= X.std()
-    >>> ranker = FRANe(n_features_to_select=3, redundancy="cover").fit(X)
-    >>> list(X.columns[ranker.order_[:3]])
-    ['mean concave points', 'mean fractal dimension', 'mean texture']
-    >>> ranker.coverage_[:3].round(3)
-    array([0.403, 0.48 , 0.54 ])
-    >>> len(ranker.represents_[ranker.order_[0]])
-    16
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = CONSTRAINTS
+    _needs: ClassVar[dict[str, Need]] = {
+        "p": Need(2.0, "similarity", ("minkowski",)),
+        "damping": Need(0.85, "centrality", ("pagerank",)),
+    }
+    _for_text: ClassVar[str] = ", or use similarity='mixed'"
 
     def __init__(
         self,
-        n_features_to_select: int | float | str | None = None,
+        n_features_to_select: int | float | None = None,
         *,
         similarity: str | Callable[[Any, Any], Any] = "correlation",
         thresholds: str | Callable[[float, float, int], Any] = "geometric",
@@ -281,20 +201,12 @@ class FRANe(Fitted, FeatureRanker):
         centrality: str | Callable[[Any], Any] = "pagerank",
         quality: str | Callable[[Any], float] = "rqh",
         variant: str = "paper",
-        redundancy: str | None = None,
-        include: Any = None,
-        exclude: Any = None,
-        cost: Any = None,
-        groups: Any = None,
-        n_ranked: int | None = None,
         p: float = 2.0,
         missing: str = "error",
         tie_break: str = "column",
-        keep_all: bool = False,
+        store_candidates: bool = False,
         search: str = "exact",
-        backend: str = "auto",
-        device: Any = None,
-        scheduler: Any = None,
+        backend: Any = "auto",
         checkpoint: str | os.PathLike[str] | None = None,
         max_edges: int = 5_000_000,
         max_memory: float | str | None = None,
@@ -311,20 +223,12 @@ class FRANe(Fitted, FeatureRanker):
         self.centrality = centrality
         self.quality = quality
         self.variant = variant
-        self.redundancy = redundancy
-        self.include = include
-        self.exclude = exclude
-        self.cost = cost
-        self.groups = groups
-        self.n_ranked = n_ranked
         self.p = p
         self.missing = missing
         self.tie_break = tie_break
-        self.keep_all = keep_all
+        self.store_candidates = store_candidates
         self.search = search
         self.backend = backend
-        self.device = device
-        self.scheduler = scheduler
         self.checkpoint = checkpoint
         self.max_edges = max_edges
         self.max_memory = max_memory
@@ -348,12 +252,7 @@ class FRANe(Fitted, FeatureRanker):
         self : FRANe
             The fitted ranker.
         """
-        check_combination(self)
         with telling(self, X, y):
-            if self.redundancy == "cover":
-                fit_cover(self, X)
-                return self
-            self._check_unused()
             if self.search == "approximate":
                 outcome, constant = approximate(self, X)
             else:
@@ -365,16 +264,8 @@ class FRANe(Fitted, FeatureRanker):
             warn_of(self, outcome)
         return self
 
-    def _check_unused(self) -> None:
-        """Refuse what has a meaning with ``redundancy="cover"`` only."""
-        given = [name for name in _OF_COVER if getattr(self, name) is not None]
-        if self.n_features_to_select == "auto":
-            given.append("n_features_to_select='auto'")
-        if given:
-            raise UsageError(f"{given[0]} needs redundancy='cover'.")
-
     def _forget(self) -> None:
-        """Drop what an earlier fit found, which may have been of the other kind."""
+        """Drop what an earlier fit found, with other parameters."""
         self._diagnosis = ""
         for name in [name for name in vars(self) if name.endswith("_")]:
             if name not in ("n_features_in_", "feature_names_in_"):
@@ -388,8 +279,7 @@ class FRANe(Fitted, FeatureRanker):
         are many times more than features. A few tiles are computed and timed; the rest
         is arithmetic. It tells of the
         exact search on the cores, also where ``backend="auto"`` would take a GPU.
-        Another `redundancy`, `search` or `backend`, a `device` and a `scheduler` are
-        errors.
+        Another `search` or `backend` is an error.
 
         Parameters
         ----------
@@ -405,10 +295,7 @@ class FRANe(Fitted, FeatureRanker):
             (expected, if the winning network is sparse, as it mostly is) and
             ``seconds_dense`` (if it is too dense to be stored).
         """
-        if self.redundancy is not None:
-            raise UsageError("plan tells of the paper's method: set redundancy=None.")
         check_plan(self)
-        self._check_unused()
         start = time.perf_counter()
         source, _ = self._open(X)
         opening = time.perf_counter() - start
@@ -417,6 +304,26 @@ class FRANe(Fitted, FeatureRanker):
         expected, dense = plan.seconds(source)
         times = {"seconds": opening + expected, "seconds_dense": opening + dense}
         return asdict(plan) | times
+
+    def _for_gaps(self, is_sparse: bool) -> str:
+        can_pair = (
+            self.similarity in ("correlation", "abs-correlation")
+            and self.search == "exact"
+            and self._place().kind != "torch"
+            and not is_sparse
+        )
+        return PAIRWISE if can_pair else ""
+
+    def _columns(self, names: Any) -> dict[str, Any]:
+        n_neighbors = np.diff(self.network_.adjacency.indptr)[self.order_]
+        return {**super()._columns(names), "n_neighbors": n_neighbors}
+
+    def _place(self) -> Place:
+        return parse_place(self.backend, ("numpy", "torch", "dask"))
+
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        self._place()
 
     def _open(self, X: Any) -> tuple[PairSource, Any]:
         return open_numpy_source(self, check(self, X))

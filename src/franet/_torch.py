@@ -9,6 +9,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import Any
 
+from franet._place import Place
 from franet.engine.memory import available_bytes
 from franet.exceptions import MissingExtraError, UsageError
 
@@ -48,31 +49,19 @@ def cuda_ready() -> bool:
         return False  # installed but broken: no reason to fail for who did not ask
 
 
-def wanted(backend: str, device: Any, *, pays: bool = True) -> bool:
-    """Return whether torch is to compute, as `backend` and `device` say.
+def wanted(place: Place, *, pays: bool = True) -> bool:
+    """Return whether torch is to compute.
 
     Parameters
     ----------
-    backend : str
-        ``"torch"``, ``"auto"`` or another one.
-    device : str, torch.device or None
-        A device, if one is named: then ``"auto"`` means torch.
+    place : Place
+        What the user asked for.
     pays : bool
         Whether ``"auto"`` takes a CUDA device where there is one.
-
-    Raises
-    ------
-    UsageError
-        If a device is named for another backend.
     """
-    if device is not None and backend not in ("auto", "torch"):
-        raise UsageError(
-            f"device={str(device)!r} is for torch. Set backend='torch', or leave "
-            "device out."
-        )
-    if backend == "auto":
-        return device is not None or (pays and cuda_ready())
-    return backend == "torch"
+    if place.kind == "auto":
+        return pays and cuda_ready()
+    return place.kind == "torch"
 
 
 def choose_device(device: Any = None, dtype: str = "float64") -> Any:
@@ -117,8 +106,8 @@ def choose_device(device: Any = None, dtype: str = "float64") -> Any:
 
 def _unusable(device: Any, reason: str) -> UsageError:
     return UsageError(
-        f"device={str(device)!r} cannot be used ({reason}). Choose 'cpu', or leave "
-        "device out."
+        f"The torch device {str(device)!r} cannot be used ({reason}). Set "
+        "backend='numpy' or 'auto'."
     )
 
 

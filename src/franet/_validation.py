@@ -22,7 +22,6 @@ from franet.engine.memory import available_bytes, parse_bytes
 from franet.exceptions import DataError, UsageError
 
 __all__ = [
-    "can_pair",
     "check_table",
     "fit_context",
     "fitted_table",
@@ -82,7 +81,7 @@ def _check_columns(
             estimator.feature_names_in_ = columns.names
         elif hasattr(estimator, "feature_names_in_"):
             del estimator.feature_names_in_
-        columns.choice = can_pair(estimator, columns.is_sparse)
+        columns.for_gaps = estimator._for_gaps(columns.is_sparse)
         return columns, True
     if isinstance(X, np.memmap):  # the system reads it, and forgets it again
         return X, False
@@ -96,27 +95,6 @@ def _check_columns(
             "max_memory, or pass fewer columns."
         )
     return columns.load(), False
-
-
-def can_pair(estimator: Any, is_sparse: bool) -> bool:
-    """Return whether a ranker would do with gaps, if it was told to.
-
-    Parameters
-    ----------
-    estimator : estimator
-        The ranker, with ``missing="pairwise"`` or without.
-    is_sparse : bool
-        Whether its table is sparse.
-    """
-    return (
-        hasattr(estimator, "missing")
-        and estimator.similarity in ("correlation", "abs-correlation")
-        and estimator.redundancy is None
-        and estimator.search == "exact"
-        and estimator.backend != "torch"
-        and estimator.device is None
-        and not is_sparse
-    )
 
 
 def _check_shape(estimator: Any, shape: tuple[int, int]) -> None:
@@ -153,9 +131,7 @@ def _check_in_memory(estimator: Any, X: Any, allow_missing: bool, names: Any) ->
             ensure_min_features=2,
         )
     except (OverflowError, TypeError, ValueError) as err:
-        # Only the paper's method has the choice.
-        paper = getattr(estimator, "redundancy", "") is None and not mixed
-        _explain(X, err, ", or use similarity='mixed'" if paper else "")
+        _explain(X, err, "" if mixed else estimator._for_text)
         raise
     if sparse.issparse(table) and not table.has_canonical_format:
         # Sorting and adding up is done in place: not in the caller's arrays.
@@ -165,7 +141,7 @@ def _check_in_memory(estimator: Any, X: Any, allow_missing: bool, names: Any) ->
         table,
         getattr(estimator, "feature_names_in_", names),
         allow_missing,
-        can_pair(estimator, sparse.issparse(table)),
+        estimator._for_gaps(sparse.issparse(table)),
     )
     return table
 
@@ -187,7 +163,7 @@ def _check_coded(estimator: Any, X: Any, allow_missing: bool) -> CodedTable | No
         _explain(X, err)
         raise
     names = getattr(estimator, "feature_names_in_", None)
-    check_finite(coded.values, names, allow_missing, False)
+    check_finite(coded.values, names, allow_missing, "")
     return coded
 
 

@@ -71,3 +71,7 @@ class Progress:
     def __getstate__(self) -> dict[str, Any]:
         # A bar belongs to a terminal of this process.
         return {**vars(self), "_bar": None, "_shown": None}
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

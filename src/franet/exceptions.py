@@ -50,3 +50,7 @@ class DegenerateRankingWarning(UserWarning):
 
 class UnitsWarning(UserWarning):
     """The units of one column decide which examples are near each other."""
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

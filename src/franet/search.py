@@ -37,7 +37,7 @@ __all__ = ["Outcome", "Settings", "edge_rule", "no_winner", "search", "top_of"]
 # Settings that are parameters of FRANe of the same name.
 _AS_GIVEN = (
     "thresholds", "n_thresholds", "min_mean_degree", "damping", "weighted",
-    "centrality", "quality", "variant", "keep_all", "max_edges",
+    "centrality", "quality", "variant", "store_candidates", "max_edges",
 )  # fmt: skip
 
 
@@ -53,7 +53,7 @@ class Settings:
     centrality: str | Callable[[Any], Any] = "pagerank"
     quality: str | Callable[[NDArray[np.float64]], float] = "rqh"
     variant: str = "paper"
-    keep_all: bool = False
+    store_candidates: bool = False
     second_key: bool = False
     max_edges: int = 5_000_000
     max_memory: int | None = None
@@ -194,7 +194,7 @@ def no_winner(n: int, settings: Settings, reason: str) -> Outcome:
         reason=reason,
         network=sparse.csr_array((n, n)),
         degrees=np.zeros(n),
-        all_scores=np.empty((0, n)) if settings.keep_all else None,
+        all_scores=np.empty((0, n)) if settings.store_candidates else None,
     )
 
 
@@ -215,10 +215,10 @@ class _Search:
         mean_degree = levels.n_edges / levels.n
         self.too_sparse = mean_degree < settings.min_mean_degree
         # Thresholds with equal edge sets are one candidate: the first stands for all.
-        self.stands_for = np.searchsorted(levels.n_edges, levels.n_edges)
-        first = self.stands_for == np.arange(len(thresholds))
+        self.same_as = np.searchsorted(levels.n_edges, levels.n_edges)
+        first = self.same_as == np.arange(len(thresholds))
         candidates = np.flatnonzero(first & ~self.too_sparse)
-        asked = np.flatnonzero(first) if settings.keep_all else candidates
+        asked = np.flatnonzero(first) if settings.store_candidates else candidates
         quality = np.full(len(thresholds), np.nan)
         bound = np.full(len(thresholds), np.nan)
         winner = self._choose(candidates, asked, quality, bound)
@@ -246,7 +246,7 @@ class _Search:
         return outcome
 
     def _spread(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.where(self.too_sparse, np.nan, values[self.stands_for])
+        return np.where(self.too_sparse, np.nan, values[self.same_as])
 
     def _choose(
         self,
@@ -262,13 +262,13 @@ class _Search:
             if len(candidates):
                 random = settings.random or np.random.mtrand._rand
                 winner = int(candidates[random.randint(len(candidates))])
-            if settings.keep_all:
+            if settings.store_candidates:
                 self._solve_all(asked)
             return winner
         pruned = (
             settings.centrality == "pagerank"
             and settings.quality == "rqh"
-            and not settings.keep_all
+            and not settings.store_candidates
         )
         if pruned:
             race = Race(self.levels, settings.damping, self.solved)
@@ -317,8 +317,8 @@ class _Search:
             denser = candidates[candidates > outcome.winner]
             if len(denser):
                 outcome.second_key = self._scores(int(denser[0]))
-        if self.settings.keep_all:
-            rows = [self._scores(int(i)) for i in self.stands_for]
+        if self.settings.store_candidates:
+            rows = [self._scores(int(i)) for i in self.same_as]
             outcome.all_scores = np.array(rows)
 
 

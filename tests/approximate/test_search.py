@@ -224,7 +224,7 @@ def test_no_winner():
         ({"thresholds": lambda low, high, n: np.linspace(low, high, n)}, "'linear'"),
         ({"centrality": "degree"}, "centrality='pagerank' only"),
         ({"quality": "gini"}, "quality='rqh' only"),
-        ({"keep_all": True}, "does not go with keep_all=True"),
+        ({"store_candidates": True}, "does not go with store_candidates=True"),
         ({"second_key": True}, "does not go with tie_break='denser'"),
     ],
 )

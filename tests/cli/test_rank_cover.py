@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from cli.commands import NAMES, X, fails, read, run, save
-from franet import FRANe
+from franet import Cover
 
 GROUP = [0, 0, 0, 1, 1, 1, 2, 2, 2, 3]
 
 
 def fitted(n=4, **parameters):
-    return FRANe(n, redundancy="cover", **parameters).fit(X)
+    return Cover(n, **parameters).fit(X)
 
 
 def test_table_on_screen(data):
@@ -26,8 +26,8 @@ def test_table_on_screen(data):
     assert blank == ""
     assert head.split() == ["rank", "feature", "gain", "coverage", "stands", "for"]
     for i, j in enumerate(ranker.order_[:4]):
-        others = ranker.represents_[j]
-        r = np.abs(ranker.representation_[others])
+        others = ranker.members_[j]
+        r = np.abs(ranker.representative_corr_[others])
         words = f"{len(others)} (mean |r| {r.mean():.2f})" if len(others) else "—"
         assert lines[i].rstrip().split(maxsplit=4) == [
             str(i + 1),
@@ -48,10 +48,10 @@ def test_json(data):
     assert set(summary) == {
         "format", "version", "ranker", "features", "n_features", "n_examples",
         "n_selected", "gains", "coverage", "suggestion", "n_constant", "warnings",
-        "parameters", "seconds", "standardised",
+        "parameters", "seconds", "standardized",
     }  # fmt: skip
     assert summary["ranker"] == "cover"
-    assert not summary["standardised"]
+    assert not summary["standardized"]
     assert [row["index"] for row in summary["features"]] == ranker.order_[:4].tolist()
     for row in summary["features"]:
         assert set(row) == {
@@ -101,12 +101,12 @@ def test_every_feature_names_its_representative(tmp_path, ending):
     assert list(frame) == [
         "rank", "feature", "index", "score", "selected", "represented_by", "r",
     ]  # fmt: skip
-    ranker = FRANe(3, redundancy="cover").fit(table)
+    ranker = Cover(3).fit(table)
     assert frame["selected"].tolist() == [True] * 3 + [False] * 7
     assert frame["feature"].iloc[-1] == "g9"
     assert frame[["represented_by", "r"]].iloc[-1].isna().all()
     for row in frame[:-1].itertuples():
-        by = int(ranker.represented_by_[row.index])
+        by = int(ranker.representative_[row.index])
         assert row.represented_by == NAMES[by]
         assert GROUP[by] == GROUP[row.index]
         assert row.r == pytest.approx(
@@ -195,7 +195,7 @@ def test_contradictions(data, options, parts):
 def test_spearman_reaches_the_estimator(tmp_path):
     table = np.exp(X)
     path = save(tmp_path / "d.csv", table)
-    ranker = FRANe(4, redundancy="cover", similarity="spearman").fit(table)
+    ranker = Cover(4, similarity="spearman").fit(table)
     summary = read(path, "--top", 4, "--similarity", "spearman")
     np.testing.assert_allclose(summary["coverage"], ranker.coverage_, rtol=1e-9)
     other = read(path, "--top", 4)
@@ -247,32 +247,32 @@ def test_memory_is_what_was_told():
     told = plan_table(table, None, {"redundancy": "cover"})["memory"]
     tracemalloc.start()
     try:
-        FRANe(4, redundancy="cover", n_ranked=4).fit(table)
+        Cover(4, n_ranked=4).fit(table)
         taken = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
     assert 0.3 * told < taken < told
 
 
-def test_standardise(tmp_path):
+def test_standardize(tmp_path):
     table = X.copy()
     table[:, 3] *= 1000.0
     path = save(tmp_path / "d.csv", table)
     result = run("rank", path, "--top", 4)
     assert "holds 100% of the variance" in result.stderr
-    assert "Use --standardise if their units are arbitrary" in result.stderr
-    scaled = run("rank", path, "--top", 4, "--standardise")
+    assert "Use --standardize if their units are arbitrary" in result.stderr
+    scaled = run("rank", path, "--top", 4, "--standardize")
     assert scaled.stderr == ""
-    summary = read(path, "--top", 4, "--standardise")
-    ranker = FRANe(4, redundancy="cover").fit(table / table.std(axis=0))
+    summary = read(path, "--top", 4, "--standardize")
+    ranker = Cover(4).fit(table / table.std(axis=0))
     found = [row["index"] for row in summary["features"]]
     assert found == ranker.order_[:4].tolist()
-    assert summary["standardised"]
+    assert summary["standardized"]
 
 
-def test_standardise_leaves_errors_to_the_ranker(tmp_path):
+def test_standardize_leaves_errors_to_the_ranker(tmp_path):
     table = X.copy()
     table[5, 2] = np.inf
     np.save(tmp_path / "x.npy", table)
-    line = fails("rank", tmp_path / "x.npy", "--standardise", code=1)
+    line = fails("rank", tmp_path / "x.npy", "--standardize", code=1)
     assert "Column 2 holds infinity" in line

@@ -49,7 +49,7 @@ def test_the_same_as_in_python(cells):
     assert found.varp["franet"].dtype == expected.varp["franet"].dtype
     assert abs(found.varp["franet"] - expected.varp["franet"]).max() == 0.0
     notes, others = found.uns["franet"], expected.uns["franet"]
-    assert notes.pop("standardised") == False  # noqa: E712 a NumPy bool
+    assert notes.pop("standardized") == False  # noqa: E712 a NumPy bool
     assert sorted(notes) == sorted(others)
     assert notes["suggestion"]["text"] == others["suggestion"]["text"]
     assert notes["params"] == others["params"]
@@ -68,9 +68,9 @@ def test_all_else_is_as_it_was(cells):
 
 
 def test_a_layer_and_stability(cells):
-    adata = ranked(cells, "--variable", "twice", "--stability", 3, "--standardise")
+    adata = ranked(cells, "--variable", "twice", "--stability", 3, "--standardize")
     assert adata.uns["franet"]["layer"] == "twice"
-    assert adata.uns["franet"]["standardised"]
+    assert adata.uns["franet"]["standardized"]
     low, rank, high = (adata.var[f"franet_rank{end}"] for end in ("_low", "", "_high"))
     assert (low <= high).all()
     best = rank == 1

@@ -137,7 +137,7 @@ def test_dry_run(path):
 
 
 @pytest.mark.parametrize(
-    "option", ["--transpose", "--standardise", "--drop-non-numeric"]
+    "option", ["--transpose", "--standardize", "--drop-non-numeric"]
 )
 def test_options_for_numbers(path, option):
     said = fails("rank", path, *MIXED, option, code=2)

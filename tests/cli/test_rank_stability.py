@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from cli.commands import X, fails, read, run
-from franet import FRANe
+from franet import Cover
 
 
 def fitted():
-    return FRANe(4, redundancy="cover").fit(X)
+    return Cover(4).fit(X)
 
 
 def test_stability(data, tmp_path):

@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.preprocessing import StandardScaler
 
 from cli.commands import X, read, run
-from franet.cli._scale import standardised
+from franet.cli._scale import standardized
 
 TABLE = np.column_stack([X, np.full(len(X), 3.0)])
 UNITS = 10.0 ** np.array([200, -200, 154, 0, 306, -306, 100, -100, 1, 2])
@@ -33,7 +33,7 @@ def filled(table):
     ids=range(8),
 )
 def test_ordinary_tables_have_the_bits_of_scikit_learn(table):
-    found = standardised(table)
+    found = standardized(table)
     expected = StandardScaler(with_mean=False).fit_transform(table)
     assert type(found) is type(expected)
     assert found.dtype == expected.dtype
@@ -44,14 +44,14 @@ def test_ordinary_tables_have_the_bits_of_scikit_learn(table):
 def test_huge_and_tiny_columns(make):
     table = make(X * UNITS)
     given = filled(table).copy()
-    np.testing.assert_allclose(filled(standardised(table)), standardised(X), rtol=1e-13)
+    np.testing.assert_allclose(filled(standardized(table)), standardized(X), rtol=1e-13)
     np.testing.assert_array_equal(filled(table), given)
 
 
 def test_gaps_beside_huge_values():
     table = X * UNITS
     table[3, 0], table[:, 9] = np.nan, np.nan
-    found = standardised(table)
+    found = standardized(table)
     np.testing.assert_allclose(np.nanstd(found[:, :9], axis=0), 1.0, rtol=1e-13)
     np.testing.assert_array_equal(np.isnan(found), np.isnan(table))
 
@@ -59,9 +59,9 @@ def test_gaps_beside_huge_values():
 def test_the_ranking_is_that_of_other_units(tmp_path):
     np.save(tmp_path / "x.npy", X * 1e200)
     np.save(tmp_path / "y.npy", X)
-    assert run("rank", tmp_path / "x.npy", "--standardise").stderr == ""
+    assert run("rank", tmp_path / "x.npy", "--standardize").stderr == ""
     found, expected = (
-        [row["index"] for row in read(tmp_path / name, "--standardise")["features"]]
+        [row["index"] for row in read(tmp_path / name, "--standardize")["features"]]
         for name in ("x.npy", "y.npy")
     )
     assert found == expected

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from franet import FRANe, rankers
+from franet import Cover, FRANe, rankers
 from franet.columns import Columns, open_columns
 from franet.exceptions import DataError, UsageError
 from stored_tables import (
@@ -115,7 +115,7 @@ def test_anndata_in_memory_and_views(tmp_path):
 def test_what_needs_all_of_the_table_reads_it(storage, tmp_path):
     table = storage(TABLE, tmp_path)
     for ranker in (
-        FRANe(redundancy="cover"),
+        Cover(),
         FRANe(similarity="euclidean", n_thresholds=20),
         FRANe(missing="pairwise", n_thresholds=20),
         rankers.Variance(),

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from franet import FRANe
+from franet import Cover
 from franet.datasets import make_groups
 from franet.exceptions import UsageError
 
@@ -15,7 +15,7 @@ X = pd.DataFrame(MADE.X, columns=MADE.names)
 
 
 def cover(n_features_to_select=None, **parameters):
-    ranker = FRANe(n_features_to_select, redundancy="cover", **parameters)
+    ranker = Cover(n_features_to_select, **parameters)
     return ranker.fit(X)
 
 
@@ -35,7 +35,7 @@ def test_exclude_is_never_selected_but_represented():
     assert ranker.order_[-1] == j
     assert not ranker.support_[j]
     assert ranker.ranking_[j] == X.shape[1]
-    assert MADE.groups[ranker.represented_by_[j]] == MADE.groups[j]
+    assert MADE.groups[ranker.representative_[j]] == MADE.groups[j]
 
 
 def test_everything_but_three_excluded():
@@ -70,7 +70,7 @@ def test_one_for_each_group():
 def test_groups_hold_in_the_whole_selection():
     # Copies add nothing, so that picking ends early; the rest keeps to the groups.
     columns = np.repeat(MADE.X[:, :2], 3, axis=1)
-    ranker = FRANe(3, redundancy="cover", groups=["a", "a", "b", "b", "c", "c"])
+    ranker = Cover(3, groups=["a", "a", "b", "b", "c", "c"])
     ranker.fit(columns)
     labels = np.array(["a", "a", "b", "b", "c", "c"])[ranker.support_]
     assert sorted(labels) == ["a", "b", "c"]
@@ -120,4 +120,4 @@ def test_errors_name_the_parameter(parameters, message):
 def test_a_constant_column_cannot_be_included():
     table = X.assign(flat=1.0)
     with pytest.raises(UsageError, match="'flat' is constant"):
-        FRANe(redundancy="cover", include=["flat"]).fit(table)
+        Cover(include=["flat"]).fit(table)

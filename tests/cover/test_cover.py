@@ -1,4 +1,4 @@
-"""`FRANe(redundancy="cover")` against its definition, line by line."""
+"""`Cover()` against its definition, line by line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from franet import FRANe
+from franet import Cover, FRANe
 from franet.datasets import make_groups
 from franet.exceptions import DataError, UnitsWarning, UsageError
 from naive_cover import columns_of, cover_order
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::franet.exceptions.UnitsWarning"
 
 
 def cover(n_features_to_select=None, **parameters):
-    return FRANe(n_features_to_select, redundancy="cover", **parameters)
+    return Cover(n_features_to_select, **parameters)
 
 
 def spiky():
@@ -78,13 +78,13 @@ def test_coverage_and_representatives():
         assert ranker.coverage_[k - 1] == pytest.approx(best.mean())
     picks = ranker.order_[:5]
     closest = picks[np.abs(R[picks]).argmax(axis=0)]
-    np.testing.assert_array_equal(ranker.represented_by_, closest)
-    r = R[ranker.represented_by_, np.arange(X.shape[1])]
-    np.testing.assert_allclose(ranker.representation_, r, atol=1e-12)
-    assert list(ranker.represents_) == picks.tolist()
-    listed = np.concatenate([picks, *ranker.represents_.values()])
+    np.testing.assert_array_equal(ranker.representative_, closest)
+    r = R[ranker.representative_, np.arange(X.shape[1])]
+    np.testing.assert_allclose(ranker.representative_corr_, r, atol=1e-12)
+    assert list(ranker.members_) == picks.tolist()
+    listed = np.concatenate([picks, *ranker.members_.values()])
     np.testing.assert_array_equal(np.sort(listed), np.arange(X.shape[1]))
-    for pick, features in ranker.represents_.items():
+    for pick, features in ranker.members_.items():
         strength = np.abs(R[pick, features])
         assert (np.diff(strength) <= 1e-12).all()
 
@@ -156,8 +156,8 @@ def test_constant_columns_come_last():
     X = np.column_stack([np.ones(60), grouped().X, np.full(60, 3.0)])
     ranker = cover(4).fit(X)
     assert set(np.argsort(ranker.ranking_)[-2:]) == {0, X.shape[1] - 1}
-    assert ranker.represented_by_[0] == -1
-    assert np.isnan(ranker.representation_[0])
+    assert ranker.representative_[0] == -1
+    assert np.isnan(ranker.representative_corr_[0])
     assert not ranker.support_[[0, -1]].any()
 
 
@@ -231,7 +231,7 @@ def test_the_network_connects_with_representatives():
     ranker = cover(4).fit(X)
     net = ranker.network_
     assert net.n_edges == X.shape[1] - 4
-    j = int(ranker.represents_[ranker.order_[0]][0])
+    j = int(ranker.members_[ranker.order_[0]][0])
     assert net.neighbors(j).names == [f"x{ranker.order_[0]}"]
 
 

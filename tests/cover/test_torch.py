@@ -1,4 +1,4 @@
-"""`FRANe(redundancy="cover")` on torch: the picks of NumPy, and where it runs."""
+"""`Cover()` on torch: the picks of NumPy, and where it runs."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import sys
 
 import numpy as np
 import pytest
+from franet.cover._estimator import choose_place
 
-from franet import FRANe, _torch
+from franet import Cover, _torch
 from franet.cover import _estimator
 from franet.cover._arrays import kernels_of
-from franet.cover._estimator import choose_place
 from franet.cover._residual import Residual
 from franet.cover._suggest import _kept
 from franet.datasets import make_groups
@@ -34,7 +34,7 @@ def device(request):
 
 
 def cover(n_features_to_select=None, backend="numpy", device=None, **parameters):
-    ranker = FRANe(n_features_to_select, redundancy="cover", **parameters)
+    ranker = Cover(n_features_to_select, **parameters)
     ranker.backend, ranker.device = backend, device
     return ranker
 
@@ -79,8 +79,8 @@ def test_as_in_numpy(name, similarity, device):
     # Copies of picks add nothing: what orders them is rounding.
     adds = ours.scores_ > 1e-12
     np.testing.assert_array_equal(theirs.ranking_[adds], ours.ranking_[adds])
-    np.testing.assert_array_equal(theirs.represented_by_, ours.represented_by_)
-    for what in ("gains_", "coverage_", "scores_", "representation_"):
+    np.testing.assert_array_equal(theirs.representative_, ours.representative_)
+    for what in ("gains_", "coverage_", "scores_", "representative_corr_"):
         there, here = getattr(theirs, what), getattr(ours, what)
         assert isinstance(there, np.ndarray)
         np.testing.assert_allclose(there, here, **CLOSE)

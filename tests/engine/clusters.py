@@ -44,7 +44,7 @@ def started(n_workers):
 def fit(client, X, listener=None, **choice):
     choice = {"n_thresholds": 12, **choice}
     with _progress.listening(listener):
-        return FRANe(backend="dask", scheduler=client, **choice).fit(X)
+        return FRANe(backend=client, **choice).fit(X)
 
 
 def local(X, **choice):

@@ -220,7 +220,7 @@ def test_no_cluster():
 def test_no_scheduler_at_the_address(monkeypatch):
     monkeypatch.setattr(_dask, "_ANSWER", 1)
     with pytest.raises(BackendError, match="No Dask scheduler answers at"):
-        FRANe(scheduler="tcp://127.0.0.1:9").fit(TABLE)
+        FRANe(backend="tcp://127.0.0.1:9").fit(TABLE)
 
 
 def test_no_workers(monkeypatch):

@@ -68,7 +68,7 @@ def stored(request, monkeypatch):
         {"centrality": "degree"},
         {"centrality": "eigenvector"},
         {"quality": "gini"},
-        {"keep_all": True},
+        {"store_candidates": True},
     ],
     ids=str,
 )
@@ -79,7 +79,7 @@ def test_agrees_with_the_oracle(device, choice, monkeypatch):
     X = blocks(m=25, n=100)
     choice = {"n_thresholds": 12, **choice}
     ranker = fit(X, backend="torch", device=device, **choice)
-    choice.pop("keep_all", None)
+    choice.pop("store_candidates", None)
     assert_agrees(ranker, naive_frane(X, **choice))
 
 

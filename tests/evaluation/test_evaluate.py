@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from franet import FRANe
+from franet import Cover, FRANe
 from franet.evaluation import compare, evaluate
 from franet.exceptions import DataError, UsageError
 from franet.rankers import ColumnSubset, RandomRanking, Variance
@@ -32,7 +32,7 @@ def test_references_are_always_there_unless_told_not(X):
 def test_rankers_come_in_many_forms(X):
     assert evaluate(Variance(), X, **QUICK).rankers[0] == "variance"
     assert evaluate(["spec", FRANe()], X, **QUICK).rankers[:2] == ["spec", "frane"]
-    both = [FRANe(), FRANe(redundancy="cover")]
+    both = [FRANe(), Cover()]
     assert evaluate(both, X, **QUICK).rankers[:2] == ["frane", "cover"]
     for wrong, words in (
         ([], "at least one"),

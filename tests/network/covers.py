@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from franet import FRANe
+from franet import Cover
 from tables import random
 
 BASE = random(60, 4, seed=2)
@@ -22,7 +22,7 @@ TABLE = pd.DataFrame(X, columns=NAMES)
 
 
 def cover(table=TABLE, n_features_to_select=4, **parameters):
-    return FRANe(n_features_to_select, redundancy="cover", **parameters).fit(table)
+    return Cover(n_features_to_select, **parameters).fit(table)
 
 
 def correlations(table=X):
@@ -33,7 +33,7 @@ def correlations(table=X):
 
 def represented(ranker, r):
     """Return for each feature the pick it is most like; -1 for constant columns."""
-    picks = np.array(list(ranker.represents_))
+    picks = np.array(list(ranker.members_))
     by = picks[np.argmax(np.nan_to_num(np.abs(r[:, picks])).round(12), axis=1)]
     by[picks] = picks
     by[np.isnan(np.diag(r))] = -1

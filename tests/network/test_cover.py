@@ -1,4 +1,4 @@
-"""Networks of `redundancy="cover"`: who stands for whom, with signs."""
+"""Networks of `Cover`: who stands for whom, with signs."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def number(text):
 def test_explanations(choice):
     ranker = RANKERS[choice]
     net, by = ranker.network_, represented(ranker, R)
-    assert set(np.unique(by)) <= {-1, *ranker.represents_}
+    assert set(np.unique(by)) <= {-1, *ranker.members_}
     for j, name in enumerate(NAMES):
         why = net.explain(name)
         assert isinstance(why, CoverExplanation)
@@ -60,7 +60,7 @@ def test_explanations(choice):
         assert text.startswith(start)
         text = text.removeprefix(start)
         below = np.flatnonzero((by == j) & (np.arange(21) != j))
-        assert set(why.stands_for.indices.tolist()) == set(below.tolist())
+        assert set(why.members.indices.tolist()) == set(below.tolist())
         if j == CONSTANT:
             assert (
                 text == "It is constant: it tells nothing, and nothing stands for it."
@@ -95,19 +95,19 @@ def check_pick(text, why, j, below):
     assert [name for name, _ in shown] == [NAMES[k] for k in best]
     for k, (_, r) in zip(best, shown, strict=True):
         assert number(r) == pytest.approx(R[j, k], abs=0.0051)
-    assert (why.stands_for.correlation < 0).tolist() == (
-        R[j, why.stands_for.indices] < 0
+    assert (why.members.correlation < 0).tolist() == (
+        R[j, why.members.indices] < 0
     ).tolist()
 
 
 def test_there_are_signs_of_both_kinds():
     """Or the tests of signs would say nothing."""
-    r = RANKER.representation_
+    r = RANKER.representative_corr_
     assert (r < 0).sum() >= 3
     assert ((r > 0) & (r < 1)).sum() >= 3
     assert (NET.adjacency.data > 0).all()
     np.testing.assert_array_equal(NET.representation.r, r)
-    np.testing.assert_array_equal(NET.representation.by, RANKER.represented_by_)
+    np.testing.assert_array_equal(NET.representation.by, RANKER.representative_)
 
 
 def test_other_networks_have_none():
@@ -153,46 +153,46 @@ def test_no_correlation_is_no_edge():
 def test_communities_are_groups_around_representatives(choice, method):
     ranker = RANKERS[choice]
     found = ranker.network_.communities(method=method)
-    groups = {j: set(k.tolist()) for j, k in ranker.represents_.items() if len(k)}
+    groups = {j: set(k.tolist()) for j, k in ranker.members_.items() if len(k)}
     assert len(found) == len(groups)
     assert {int(j) for j in found.hub} == set(groups)
     for label, hub in enumerate(found.hub.tolist()):
         assert set(found.members(label).tolist()) == {hub, *groups[hub]}
-        mean = np.abs(ranker.representation_[list(groups[hub])]).mean()
+        mean = np.abs(ranker.representative_corr_[list(groups[hub])]).mean()
         assert found.mean_similarity[label] == pytest.approx(mean)
     alone = set(np.flatnonzero(found.labels < 0).tolist())
     assert alone == {
         CONSTANT,
-        *(j for j, k in ranker.represents_.items() if not len(k)),
+        *(j for j, k in ranker.members_.items() if not len(k)),
     }
     assert method != "auto" or found.method == "components"
 
 
 def test_the_better_feature_is_the_representative():
     feature, weight = NET.redundant_with()
-    by = RANKER.represented_by_
+    by = RANKER.representative_
     leaves = (by >= 0) & (by != np.arange(21))
     np.testing.assert_array_equal(feature, np.where(leaves, by, -1))
     np.testing.assert_array_equal(
-        weight[leaves], np.abs(RANKER.representation_[leaves])
+        weight[leaves], np.abs(RANKER.representative_corr_[leaves])
     )
 
 
 def test_subgraph():
     hub, *_ = RANKER.order_
-    below = RANKER.represents_[int(hub)]
+    below = RANKER.members_[int(hub)]
     part = NET.subgraph([int(below[2]), int(hub), int(below[0]), CONSTANT])
     assert part.n_edges == 2
     why = part.explain(1)
-    assert why.stands_for.indices.tolist() == [2, 0]
+    assert why.members.indices.tolist() == [2, 0]
     np.testing.assert_array_equal(
-        why.stands_for.correlation, RANKER.representation_[below[[0, 2]]]
+        why.members.correlation, RANKER.representative_corr_[below[[0, 2]]]
     )
-    assert part.explain(0).correlation == RANKER.representation_[below[2]]
+    assert part.explain(0).correlation == RANKER.representative_corr_[below[2]]
     assert "It is constant" in str(part.explain(3))
     apart = part.subgraph([2, 3])
     assert apart.explain(0).is_apart
-    r = f"{RANKER.representation_[below[0]]:.2f}".replace("-", "−")
+    r = f"{RANKER.representative_corr_[below[0]]:.2f}".replace("-", "−")
     assert str(apart.explain(0)).endswith(
         f"It is represented by {NAMES[hub]} (r = {r}), which is not in this part of "
         "the network."

@@ -1,4 +1,4 @@
-"""Networks of `redundancy="cover"` for other tools and notebooks: signs are there."""
+"""Networks of `Cover` for other tools and notebooks: signs are there."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ R = correlations()
 def expected():
     """Return weight and correlation of each edge by the positions of its ends."""
     pairs = {}
-    for j, k in enumerate(RANKER.represented_by_.tolist()):
+    for j, k in enumerate(RANKER.representative_.tolist()):
         if k not in (j, -1):
             pairs[min(j, k), max(j, k)] = R[j, k]
     assert any(r < 0 for r in pairs.values())
@@ -112,26 +112,26 @@ def test_network_in_a_notebook(ranker):
     reader = Reader(net._repr_html_())
     assert set(reader.tags) <= ALLOWED
     text = "".join(reader.text)
-    n = len(ranker.represents_)
+    n = len(ranker.members_)
     assert f"{len(net)} features · {n} representatives · {net.n_edges} edges" in text
     assert "1 constant" in text
     assert "threshold" not in text
     cells = reader.text[-4 * n :]
-    for at, (j, below) in enumerate(ranker.represents_.items()):
+    for at, (j, below) in enumerate(ranker.members_.items()):
         name, rank, count, mean = cells[4 * at : 4 * at + 4]
         assert rank == str(at + 1)
         assert count == str(len(below))
         wanted = str(net.names[j])
         assert name[:40] == wanted[:40] or not wanted.isprintable()
         if len(below):
-            wanted = np.abs(ranker.representation_[below]).mean()
+            wanted = np.abs(ranker.representative_corr_[below]).mean()
             assert float(mean) == pytest.approx(wanted, abs=0.0051)
         else:
             assert mean == "–"
 
 
 def test_part_of_a_network_in_a_notebook():
-    leaf = int(RANKER.represents_[int(RANKER.order_[0])][0])
+    leaf = int(RANKER.members_[int(RANKER.order_[0])][0])
     text = "".join(Reader(NET.subgraph([leaf])._repr_html_()).text)
     assert "0 representatives" in text
 
@@ -140,11 +140,11 @@ def test_estimator_in_a_notebook():
     html = ranking_of(RANKER._repr_html_())
     text = Reader(html).text
     assert f"{RANKER.suggestion_}." in text
-    by, r = RANKER.represented_by_, RANKER.representation_
+    by, r = RANKER.representative_, RANKER.representative_corr_
     for j in np.argsort(RANKER.ranking_)[:10]:
         at = text.index(NAMES[j])
         if by[j] == j:
-            n = len(RANKER.represents_[int(j)])
+            n = len(RANKER.members_[int(j)])
             assert text[at + 3] == (f"stands for {n}" if n else "stands for itself")
         else:
             sign = "−" if r[j] < 0 else ""

@@ -105,8 +105,8 @@ def test_explanations(table):
         better = {int(k) for k in near if net.ranking[k] < net.ranking[j]}
         assert set(found.redundant_with.indices.tolist()) == better
         below = set(np.flatnonzero(feature == j).tolist())
-        assert set(found.stands_for.indices.tolist()) == below
-        for table_ in (found.stands_for, found.redundant_with):
+        assert set(found.members.indices.tolist()) == below
+        for table_ in (found.members, found.redundant_with):
             assert (np.diff(table_.similarity) <= 0).all()
             np.testing.assert_array_equal(table_.similarity, W[j, table_.indices])
         if better:

@@ -1,4 +1,4 @@
-"""Pictures of `redundancy="cover"`: the curve of coverage, and the others."""
+"""Pictures of `Cover`: the curve of coverage, and the others."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ mpl.use("Agg")
 from matplotlib import pyplot as plt
 from sklearn.exceptions import NotFittedError
 
-from franet import FRANe
+from franet import Cover
 from franet.exceptions import MissingExtraError, UsageError
 from franet.plotting import (
     plot_coverage,
@@ -117,7 +117,7 @@ def test_wrong_rankers():
     with pytest.raises(UsageError, match="ranker must be a fitted ranker, not Attr"):
         plot_coverage(RANKER.network_)
     with pytest.raises(NotFittedError):
-        plot_coverage(FRANe(redundancy="cover"))
+        plot_coverage(Cover())
     with pytest.raises(UsageError) as caught:
         plot_quality(RANKER)
     assert str(caught.value) == (
@@ -140,7 +140,7 @@ def test_network_shows_signs():
     dots = ax.collections[-1]
     (lines,) = [c for c in ax.collections if c is not dots]
     dashed = [pattern is not None for _, pattern in lines.get_linestyles()]
-    r = RANKER.representation_
+    r = RANKER.representative_corr_
     assert sum(dashed) == (r < 0).sum() > 0
     assert len(dashed) == RANKER.network_.n_edges
     assert ax.get_legend().get_title().get_text() == "Groups, by their representative"

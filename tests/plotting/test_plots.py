@@ -143,7 +143,7 @@ def test_quality_curve():
 @pytest.mark.parametrize(
     "choice",
     [
-        {"keep_all": True},
+        {"store_candidates": True},
         {"quality": "gini"},
         {"quality": "random", "random_state": 0},
         pytest.param({"quality": np.max}, id="function"),

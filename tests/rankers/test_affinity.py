@@ -63,7 +63,7 @@ def test_of_equally_far_rows_the_first_are_neighbours(k, metric):
     "ranker",
     [
         LaplacianScore(),
-        LaplacianScore(affinity="cosine", standardise=True),
+        LaplacianScore(affinity="cosine", standardize=True),
         SPEC(affinity="cosine"),
         SPEC(),
         MCFS(),
@@ -152,10 +152,10 @@ def test_collapse():
 def test_scaled():
     table = TABLES["constant"]
     constant = table.max(axis=0) == table.min(axis=0)
-    out = scaled(table + 1e6, constant, standardise=True)
+    out = scaled(table + 1e6, constant, standardize=True)
     np.testing.assert_allclose(out[:, ~constant].std(axis=0), 1.0)
     np.testing.assert_array_equal(out[:, constant], 0.0)
-    rows = scaled(sparse.csr_array(table), constant, standardise=True).toarray()
+    rows = scaled(sparse.csr_array(table), constant, standardize=True).toarray()
     np.testing.assert_allclose(
         neighbors(rows, 4)[0], neighbors(out, 4)[0], rtol=1e-6, atol=1e-9
     )

@@ -20,7 +20,7 @@ from franet.rankers._agnos_numpy import (
     initial,
     train,
 )
-from franet.rankers.agnos import hidden_units, standardise
+from franet.rankers.agnos import hidden_units, standardize
 
 VARIANTS = ["slack", "weights"]
 
@@ -62,7 +62,7 @@ def literal_loss(X, network, penalty, variant):
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_gradients_against_finite_differences(variant):
-    X = standardise(normal(15, 7))
+    X = standardize(normal(15, 7))
     network = start(7, 3, variant)
     for k, array in enumerate(network.arrays()):
         if variant == "slack" or k > 0:
@@ -90,7 +90,7 @@ def test_gradients_against_finite_differences(variant):
 
 
 def test_the_penalty_has_no_gradient_at_zero():
-    X = standardise(normal(10, 4))
+    X = standardize(normal(10, 4))
     square = float((X**2).sum())
     for variant in VARIANTS:
         network = start(4, 2, variant)
@@ -103,7 +103,7 @@ def test_the_penalty_has_no_gradient_at_zero():
 
 
 def test_adam_by_hand():
-    X = standardise(normal(10, 4))
+    X = standardize(normal(10, 4))
     network = start(4, 2, "weights")
     square = float((X**2).sum())
     moving = network.copy()
@@ -123,7 +123,7 @@ def test_adam_by_hand():
 
 
 def test_encoder_has_unit_norm():
-    X = standardise(normal(20, 6))
+    X = standardize(normal(20, 6))
     trained = train(X, start(6, 3, "slack"), settings("slack"))[0]
     np.testing.assert_allclose(np.linalg.norm(trained.encoder, axis=0), 1.0)
     free = train(X, start(6, 3, "weights"), settings("weights"))[0]
@@ -131,12 +131,12 @@ def test_encoder_has_unit_norm():
     np.testing.assert_array_equal(free.slack, 1.0)
 
 
-def test_standardised():
+def test_standardized():
     X = normal(30, 5) * [1e-200, 1e200, 1.0, 3.0, 1e-3] + [0, 0, 1e6, 2.0, 0]
-    Z = standardise(X)
+    Z = standardize(X)
     np.testing.assert_allclose(Z.mean(axis=0), 0.0, atol=1e-14)
     np.testing.assert_allclose((Z**2).mean(axis=0), 1.0, rtol=1e-12)
-    assert standardise(X[:, 2:].astype(np.float32)).dtype == np.float32
+    assert standardize(X[:, 2:].astype(np.float32)).dtype == np.float32
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -153,7 +153,7 @@ def test_attributes_and_repeatability(variant):
     one = AgnoS(variant=variant, random_state=3).fit(X)
     two = AgnoS(variant=variant, random_state=3).fit(X)
     np.testing.assert_array_equal(one.scores_, two.scores_)
-    assert one.n_hidden_ == hidden_units(standardise(X)) > 1
+    assert one.n_hidden_ == hidden_units(standardize(X)) > 1
     assert one.n_iter_ == len(one.loss_curve_) < 2000
     assert one.loss_curve_[-1] < one.loss_curve_[0]
     assert one.backend_ == "numpy" or cuda_ready()
@@ -167,14 +167,14 @@ def test_scores_are_those_of_the_best_network():
     ranker = AgnoS(n_hidden=3, random_state=0, backend="numpy").fit(X)
     begin = start(X.shape[1], 3, "slack", seed=0)
     options = Settings("slack", 1.0, 1e-2, 2000, 1e-2, 100)
-    network, training = train(standardise(X), begin, options)
+    network, training = train(standardize(X), begin, options)
     np.testing.assert_array_equal(ranker.scores_, np.abs(network.slack))
-    loss = literal_loss(standardise(X), network, 1.0, "slack")
+    loss = literal_loss(standardize(X), network, 1.0, "slack")
     assert loss == pytest.approx(min(training.losses), rel=1e-10)
     weights = AgnoS(variant="weights", n_hidden=3, random_state=0, backend="numpy")
     begin = start(X.shape[1], 3, "weights", seed=0)
     options = Settings("weights", 1.0, 1e-2, 2000, 1e-2, 100)
-    network = train(standardise(X), begin, options)[0]
+    network = train(standardize(X), begin, options)[0]
     np.testing.assert_array_equal(
         weights.fit(X).scores_, np.abs(network.encoder).max(axis=1)
     )
@@ -235,7 +235,7 @@ def test_float32_is_close():
 
 
 def test_hidden_units_where_none_can_be_seen():
-    assert hidden_units(standardise(normal(3, 8))) == 2
+    assert hidden_units(standardize(normal(3, 8))) == 2
     assert hidden_units(np.eye(30)) == 10  # all rows are equally far apart
 
 

@@ -14,7 +14,7 @@ from franet._torch import cuda_ready
 from franet.exceptions import MissingExtraError, UsageError
 from franet.rankers import AgnoS, _agnos_torch
 from franet.rankers._agnos_numpy import Network, Settings, initial, train
-from franet.rankers.agnos import standardise
+from franet.rankers.agnos import standardize
 
 VARIANTS = ["slack", "weights"]
 needs_torch = pytest.mark.skipif(
@@ -82,7 +82,7 @@ def test_auto_without_a_cuda_device_is_numpy(monkeypatch):
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_torch_and_numpy_agree(variant):
     X, _ = planted()
-    Z = standardise(X)
+    Z = standardize(X)
     begin = start(Z.shape[1], 3, variant)
     options = settings(variant, max_iter=40)
     ours, by_hand = train(Z, begin, options)
@@ -102,7 +102,7 @@ def test_torch_and_numpy_agree(variant):
 def test_ranking_on_torch(variant):
     X, kinds = planted()
     options = {"variant": variant, "n_hidden": 3, "random_state": 0}
-    ranker = AgnoS(10, backend="torch", device="cpu", **options).fit(X)
+    ranker = AgnoS(10, backend="torch:cpu", **options).fit(X)
     assert ranker.backend_ == "torch"
     assert (kinds[ranker.support_] < 3).all()
     assert AgnoS(device="cpu", **options).fit(X).backend_ == "torch"

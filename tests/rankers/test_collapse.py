@@ -56,7 +56,7 @@ def test_our_default_on_orl():
 def test_every_graph_warns(ranker):
     seed = {"random_state": 0} if ranker is NDFS else {}
     with pytest.warns(DegenerateRankingWarning) as caught:
-        ranker(width=1.0, standardise=False, **seed).fit(FAR)
+        ranker(width=1.0, standardize=False, **seed).fit(FAR)
     assert len(caught) == 1
     message = str(caught[0].message)
     assert message.startswith(
@@ -83,7 +83,7 @@ def test_a_collapsed_ranking_is_a_tie(ranker):
     table = FAR.copy()
     table[:, 3] = 7.0
     with pytest.warns(DegenerateRankingWarning):
-        fitted = ranker(width=1.0, standardise=False).fit(table)
+        fitted = ranker(width=1.0, standardize=False).fit(table)
     varied = np.arange(24) != 3
     np.testing.assert_array_equal(fitted.scores_[varied], 0.0)
     assert fitted.ranking_[3] == 24

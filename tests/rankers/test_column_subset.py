@@ -16,9 +16,9 @@ pytestmark = pytest.mark.filterwarnings(
 )
 
 
-def prepared(X, standardise=True):
+def prepared(X, standardize=True):
     Z = X - X.mean(axis=0)
-    if standardise:
+    if standardize:
         norm = np.sqrt((Z**2).sum(axis=0))
         Z = Z / np.where(X.max(axis=0) > X.min(axis=0), norm, np.inf)
     return np.where(X.max(axis=0) > X.min(axis=0), Z, 0.0)
@@ -50,13 +50,13 @@ def brute_force(Z, k):
     return order, gains
 
 
-@pytest.mark.parametrize("standardise", [True, False])
+@pytest.mark.parametrize("standardize", [True, False])
 @pytest.mark.parametrize("name", TABLES)
-def test_brute_force(name, standardise):
+def test_brute_force(name, standardize):
     X = TABLES[name]
-    Z = prepared(X, standardise)
+    Z = prepared(X, standardize)
     order, gains = brute_force(Z, X.shape[1])
-    ranker = ColumnSubset(standardise=standardise).fit(X)
+    ranker = ColumnSubset(standardize=standardize).fit(X)
     k = len(order)
     assert ranker.n_ranked_ == k
     np.testing.assert_allclose(ranker.gains_, gains, rtol=1e-6, atol=1e-8)
@@ -134,13 +134,13 @@ def test_scores_fall_where_gains_rise():
     assert (np.diff(ranker.scores_[ranker.order_[:5]]) < 0.0).all()
 
 
-def test_units_matter_only_without_standardising():
+def test_units_matter_only_without_standardizing():
     X = random(30, 10, seed=5)
     scaled = X * np.logspace(-3, 3, 10) + 5.0
     a, b = ColumnSubset().fit(X), ColumnSubset().fit(scaled)
     np.testing.assert_array_equal(a.ranking_, b.ranking_)
     np.testing.assert_allclose(a.scores_, b.scores_, rtol=1e-6)
-    raw = ColumnSubset(standardise=False).fit(scaled)
+    raw = ColumnSubset(standardize=False).fit(scaled)
     assert raw.order_[0] == 9
     Z = prepared(scaled, False)
     gain = unexplained(Z, []) - unexplained(Z, [9])
@@ -152,7 +152,7 @@ def test_huge_and_tiny_values():
     for scale in (1e-300, 1e300):
         a = ColumnSubset().fit(X * scale)
         np.testing.assert_array_equal(a.ranking_, ColumnSubset().fit(X).ranking_)
-        ColumnSubset(standardise=False).fit(X * scale)
+        ColumnSubset(standardize=False).fit(X * scale)
 
 
 def test_number_of_picks():

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.filterwarnings(
 )
 
 
-def standardised(X):
+def standardized(X):
     Z = X - X.mean(axis=0)
     return Z / Z.std(axis=0)
 
@@ -56,7 +56,7 @@ def test_definition(m, n, bootstrap, monkeypatch):
 
     monkeypatch.setattr("franet.rankers.genie3.ExtraTreesRegressor", Recorded)
     X = random(m, n, seed=1)
-    Z = standardised(X)
+    Z = standardized(X)
     ranker = Genie3(n_estimators=25, bootstrap=bootstrap, random_state=5).fit(X)
     found = []
     for forest, seen in forests:
@@ -73,7 +73,7 @@ def test_definition(m, n, bootstrap, monkeypatch):
 
 @pytest.mark.parametrize(("m", "n"), [(40, 10), (10, 40)])
 def test_components_keep_the_variance_of_every_group(m, n):
-    Z = standardised(random(m, n, seed=2))
+    Z = standardized(random(m, n, seed=2))
     Y = components(Z, None)
     assert Y.shape[1] <= min(m, n)
     rng = np.random.default_rng(0)

@@ -11,7 +11,7 @@ from sklearn.datasets import make_swiss_roll
 
 from data import load, needs_shared
 from franet.exceptions import DataError, UsageError
-from franet.rankers.agnos import standardise
+from franet.rankers.agnos import standardize
 from franet.rankers.intrinsic_dimension import intrinsic_dimension
 
 M = 2000
@@ -50,7 +50,7 @@ def test_known_dimension(name, method):
     assert intrinsic_dimension(X, method=method) == pytest.approx(dimension, rel=0.11)
 
 
-# Doquet & Sebag 2019, as whole numbers, by the line and on standardised columns.
+# Doquet & Sebag 2019, as whole numbers, by the line and on standardized columns.
 PUBLISHED = {
     "arcene": 40,
     "Isolet": 9,
@@ -67,7 +67,7 @@ PUBLISHED = {
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_published_dimension(name):
     X = load(name)[0]
-    Z = standardise(X[:, X.max(axis=0) > X.min(axis=0)])
+    Z = standardize(X[:, X.max(axis=0) > X.min(axis=0)])
     assert abs(intrinsic_dimension(Z) - PUBLISHED[name]) < 1.0
 
 

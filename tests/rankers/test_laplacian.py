@@ -37,8 +37,8 @@ def test_double_sum(k, width):
     np.testing.assert_allclose(ranker.scores_, 1 - oracle(X, W), rtol=1e-10)
 
 
-def test_standardised_distances():
-    ranker = LaplacianScore(standardise=True).fit(X)
+def test_standardized_distances():
+    ranker = LaplacianScore(standardize=True).fit(X)
     expected = 1 - oracle(X, weights(standard(X)))
     np.testing.assert_allclose(ranker.scores_, expected, rtol=1e-10)
     assert not np.allclose(ranker.scores_, LaplacianScore().fit(X).scores_)
@@ -64,8 +64,8 @@ def test_planted(shape, seed):
 
 def test_units_and_offsets_do_not_matter():
     rng = np.random.default_rng(0)
-    a = LaplacianScore(standardise=True).fit(X)
-    b = LaplacianScore(standardise=True).fit(X * rng.uniform(0.1, 10, 24) + 1e4)
+    a = LaplacianScore(standardize=True).fit(X)
+    b = LaplacianScore(standardize=True).fit(X * rng.uniform(0.1, 10, 24) + 1e4)
     np.testing.assert_allclose(a.scores_, b.scores_, rtol=1e-6)
 
 
@@ -86,10 +86,10 @@ def test_constant_columns_rank_last_even_in_a_tie():
 
 
 @pytest.mark.parametrize("form", [sparse.csr_array, sparse.csc_matrix])
-@pytest.mark.parametrize("standardise", [True, False])
-def test_sparse(form, standardise, monkeypatch):
+@pytest.mark.parametrize("standardize", [True, False])
+def test_sparse(form, standardize, monkeypatch):
     table = np.where(np.abs(X) > 1.0, X, 0.0)
-    dense = LaplacianScore(standardise=standardise).fit(table)
+    dense = LaplacianScore(standardize=standardize).fit(table)
     given = form(table)
     whole = type(given).toarray
 
@@ -98,7 +98,7 @@ def test_sparse(form, standardise, monkeypatch):
         return whole(part)
 
     monkeypatch.setattr(type(given), "toarray", toarray)
-    found = LaplacianScore(standardise=standardise).fit(given)
+    found = LaplacianScore(standardize=standardize).fit(given)
     np.testing.assert_allclose(found.scores_, dense.scores_, rtol=1e-8)
 
 

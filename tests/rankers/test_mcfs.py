@@ -66,13 +66,13 @@ def oracle(X, W, k, steps):
     return np.max(out, axis=0)
 
 
-@pytest.mark.parametrize("standardise", [True, False])
+@pytest.mark.parametrize("standardize", [True, False])
 @pytest.mark.parametrize(("k", "d"), [(1, 1), (1, 4), (3, 2), (5, 12)])
-def test_step_by_step(standardise, k, d):
-    table = standard(X) if standardise else X - X.mean(axis=0)
+def test_step_by_step(standardize, k, d):
+    table = standard(X) if standardize else X - X.mean(axis=0)
     expected = oracle(table, weights(table, 8), k, d)
     ranker = MCFS(
-        n_clusters=k, n_nonzero=d, n_neighbors=8, standardise=standardise
+        n_clusters=k, n_nonzero=d, n_neighbors=8, standardize=standardize
     ).fit(X)
     np.testing.assert_allclose(ranker.scores_, expected, rtol=1e-7, atol=1e-10)
     assert np.count_nonzero(ranker.scores_) <= k * d
@@ -94,7 +94,7 @@ def test_planted(seed):
     table, columns = planted(90, 20, 2, k=3, seed=seed)
     table[:, columns[0]] = 4 * (np.arange(90) % 3 == 0) + 0.1 * table[:, columns[0]]
     table[:, columns[1]] = 4 * (np.arange(90) % 3 == 1) + 0.1 * table[:, columns[1]]
-    ranker = MCFS(2, n_clusters=2, standardise=False).fit(table)
+    ranker = MCFS(2, n_clusters=2, standardize=False).fit(table)
     np.testing.assert_array_equal(np.flatnonzero(ranker.support_), columns)
 
 

@@ -67,7 +67,7 @@ def test_whole_matrix(X, rounds, weight):
 def test_raw_values():
     expected = oracle(WIDE, weights(WIDE), 3, 5)[0]
     ranker = NDFS(
-        n_clusters=3, max_iter=5, tol=0.0, random_state=0, standardise=False
+        n_clusters=3, max_iter=5, tol=0.0, random_state=0, standardize=False
     ).fit(WIDE)
     np.testing.assert_allclose(ranker.scores_, expected, rtol=1e-6, atol=1e-9)
 
@@ -121,7 +121,7 @@ def test_more_clusters_than_examples():
 def test_constant_columns_rank_last():
     ranker = NDFS(random_state=0).fit(TABLES["constant"])
     assert sorted(ranker.ranking_[[0, 5, 13]]) == [12, 13, 14]
-    raw = NDFS(random_state=0, standardise=False).fit(TABLES["constant"])
+    raw = NDFS(random_state=0, standardize=False).fit(TABLES["constant"])
     np.testing.assert_array_equal(raw.scores_[[0, 5, 13]], 0.0)
 
 

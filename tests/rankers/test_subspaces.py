@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from approximate.made import agreement, factors
-from franet import FRANe
+from franet import Cover, FRANe
 from franet.exceptions import ApproximationWarning, UsageError
 from franet.rankers import LaplacianScore, RandomSubspaces, Variance
 
@@ -108,7 +108,7 @@ def test_constant_columns_and_sparse_tables():
     ("ranker", "message"),
     [
         (FRANe(similarity="precomputed"), "similarity='precomputed'"),
-        (FRANe(redundancy="cover", include=["a"]), "ranker has include"),
+        (Cover(include=["a"]), "ranker has include"),
     ],
 )
 def test_rankers_of_the_whole_table_are_refused(ranker, message):

@@ -128,7 +128,7 @@ def test_wide_tables_need_no_large_matrix(monkeypatch):
 
 def test_raw_values():
     expected = oracle(TALL - TALL.mean(axis=0), 3, 5)[0]
-    ranker = UDFS(n_clusters=3, max_iter=5, tol=0.0, standardise=False).fit(TALL)
+    ranker = UDFS(n_clusters=3, max_iter=5, tol=0.0, standardize=False).fit(TALL)
     np.testing.assert_allclose(ranker.scores_, expected, atol=1e-8)
 
 
@@ -157,7 +157,7 @@ def test_tolerance():
 
 
 def test_constant_columns_rank_last():
-    ranker = UDFS(standardise=False).fit(TABLES["constant"])
+    ranker = UDFS(standardize=False).fit(TABLES["constant"])
     np.testing.assert_array_equal(ranker.scores_[[0, 5, 13]], 0.0)
     assert sorted(ranker.ranking_[[0, 5, 13]]) == [12, 13, 14]
 

@@ -48,14 +48,14 @@ HARMLESS, TIMES = 64 << 20, 500
 def names() -> Row:
     """Rank features with hostile names, and write a page, pictures and a network."""
     from franet import FRANe
-    from franet.report import summarise, write
+    from franet.report import summarize, write
 
     findings = []
     X = np.random.default_rng(0).normal(size=(30, len(SCRIPTS)))
     ranker = FRANe(n_thresholds=20).fit(X)
     with tempfile.TemporaryDirectory() as name:
         page = Path(name, "page.html")
-        write(summarise(ranker, X, names=list(SCRIPTS)), page)
+        write(summarize(ranker, X, names=list(SCRIPTS)), page)
         text = page.read_text("utf-8")
         # Templates write only what was checked here; data go through one escape.
         findings += [

@@ -27,12 +27,12 @@ import sys, numpy as np
 from pathlib import Path
 from franet import FRANe
 from franet.io import write_table
-from franet.report import summarise, write
+from franet.report import summarize, write
 
 folder = Path(sys.argv[1])
 X = np.random.default_rng(0).normal(size=(40, 120))
 ranker = FRANe(n_thresholds=20).fit(X)
-summary = summarise(ranker, X, seconds=1.0)
+summary = summarize(ranker, X, seconds=1.0)
 columns = {"feature": [f"x{j}" for j in range(120)] * 50,
            "score": np.tile(ranker.scores_, 50)}
 print("ready", flush=True)

@@ -112,16 +112,16 @@ def _of_files(folder: Path) -> Functions:
 
 def _of_rankings() -> Functions:
     """Return what can be asked of a ranking, with arguments that are right."""
-    from franet import FRANe, plotting, rankers, report
+    from franet import Cover, FRANe, plotting, rankers, report
 
     ranker = FRANe(n_features_to_select=2).fit(X)
-    cover = FRANe(redundancy="cover").fit(X)
+    cover = Cover().fit(X)
     net = ranker.network_
     return [
         ("get", rankers.get, {"name": "frane"}),
         ("stability", ranker.stability, {"X": X, "n_boot": 2}),
         ("score", ranker.score, {"X": X}),
-        ("summarise", report.summarise, {"ranker": ranker, "X": X}),
+        ("summarize", report.summarize, {"ranker": ranker, "X": X}),
         ("network.at", net.at, {"threshold": 1.2, "X": X}),
         ("network.communities", net.communities, {}),
         ("network.explain", net.explain, {"feature": 0}),

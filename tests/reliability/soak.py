@@ -41,7 +41,7 @@ def one_round(folder: Path, number: int) -> None:
     """Read, rank, explain, write."""
     from franet import FRANe
     from franet.io import read_table, write_table
-    from franet.report import summarise, write
+    from franet.report import summarize, write
 
     table = read_table(folder / ("x.csv", "x.npy", "x.parquet")[number % 3])
     for parameters in ({}, {"redundancy": "cover"}, {"similarity": "spearman"}):
@@ -50,7 +50,7 @@ def one_round(folder: Path, number: int) -> None:
         write_table(columns, folder / "out.csv", force=True)
     # A page takes a hundred times as long as a fit.
     if number % 10 == 0:
-        write(summarise(ranker, table.X), folder / "out.html", force=True)
+        write(summarize(ranker, table.X), folder / "out.html", force=True)
 
 
 def work(minutes: float) -> None:

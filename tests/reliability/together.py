@@ -27,7 +27,7 @@ COMMAND = (sys.executable, "-m", "franet")
 
 def _fits() -> list[tuple[Any, np.ndarray]]:
     """Return rankers, with tables for them, that go different ways."""
-    from franet import FRANe
+    from franet import Cover, FRANe
     from franet.rankers import get
 
     rng = np.random.default_rng(0)
@@ -38,7 +38,7 @@ def _fits() -> list[tuple[Any, np.ndarray]]:
         (FRANe(n_jobs=1, n_thresholds=30), wide),
         (FRANe(similarity="spearman", n_jobs=2), narrow),
         (FRANe(similarity="euclidean", n_jobs=1, n_thresholds=20), wide),
-        (FRANe(redundancy="cover", n_jobs=1), wide),
+        (Cover(n_jobs=1), wide),
         (FRANe(n_jobs=2), wide.astype(np.float32)),
         (get("laplacian")(), narrow),
         (get("variance")(), wide),

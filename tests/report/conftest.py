@@ -61,13 +61,13 @@ def digits():
 def hostile():
     X = hostile_table()
     ranker = FRANe().fit(X.to_numpy())
-    return report.summarise(ranker, X.to_numpy(), names=HOSTILE, title=HOSTILE[0])
+    return report.summarize(ranker, X.to_numpy(), names=HOSTILE, title=HOSTILE[0])
 
 
 @pytest.fixture(scope="session")
 def summary(cancer):
     ranker, X = cancer
-    return report.summarise(ranker, X, title="Tumours")
+    return report.summarize(ranker, X, title="Tumours")
 
 
 @pytest.fixture(scope="session")
@@ -77,7 +77,7 @@ def collapsed():
     ranker = LaplacianScore(width=1.0)
     with pytest.warns(DegenerateRankingWarning):
         ranker.fit(X)
-    return report.summarise(ranker, X, title="A collapsed ranking")
+    return report.summarize(ranker, X, title="A collapsed ranking")
 
 
 @pytest.fixture(scope="session")
@@ -90,7 +90,7 @@ def collapsed_path(browser, collapsed, tmp_path_factory):
 @pytest.fixture(scope="session")
 def greedy(cancer):
     X = cancer[1]
-    return report.summarise(ColumnSubset(8).fit(X), X, title="Tumours")
+    return report.summarize(ColumnSubset(8).fit(X), X, title="Tumours")
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ import re
 import pytest
 
 from browsing import LAPTOP, PHONE, names, opened, rows
-from franet.report import render, summarise, write
+from franet.report import render, summarize, write
 from franet.report._text import visible
 
 # Where a node is on the screen: its place in the figure, plus that of the figure.
@@ -37,7 +37,7 @@ def path(browser, summary, tmp_path_factory):
 def digits_path(browser, digits, tmp_path_factory):
     path = tmp_path_factory.mktemp("report") / "digits.html"
     ranker, X = digits
-    write(summarise(ranker, X, title="Digits"), path)
+    write(summarize(ranker, X, title="Digits"), path)
     return path
 
 
@@ -104,7 +104,7 @@ def test_sort(browser, path, summary):
             page.get_attribute("th:has([data-key=name])", "aria-sort") == "descending"
         )
         page.get_by_role("button", name="stands for").click()
-        counts = sorted(f["stands_for"]["count"] for f in summary["features"])
+        counts = sorted(f["members"]["count"] for f in summary["features"])
         first = page.inner_text("#table tbody tr:first-child .stands .count")
         assert int(first) == counts[-1]
         page.get_by_role("button", name="rank").click()

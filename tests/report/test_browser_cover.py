@@ -1,17 +1,17 @@
-"""The report of `redundancy="cover"`, in a real browser."""
+"""The report of `Cover`, in a real browser."""
 
 from __future__ import annotations
 
 import pytest
 
 from browsing import LAPTOP, PHONE, names, opened, rows
-from franet.report import summarise, write
+from franet.report import summarize, write
 from network.covers import CONSTANT, TABLE, cover
 
 
 @pytest.fixture(scope="module")
 def made():
-    return summarise(cover(), TABLE, title="Genes")
+    return summarize(cover(), TABLE, title="Genes")
 
 
 @pytest.fixture(scope="module")
@@ -59,14 +59,14 @@ def test_panel(browser, made, path):
         assert page.inner_text("#panel-title") == like["name"]
         hub = made["features"][row_of(made, lambda f: f["name"] == like["name"])]
         panel = page.inner_text("#panel")
-        assert f"Stands for {hub['stands_for']['count']} features" in panel
-        assert f"mean |r| {hub['stands_for']['mean']:.2f}" in panel
+        assert f"Stands for {hub['members']['count']} features" in panel
+        assert f"mean |r| {hub['members']['mean']:.2f}" in panel
         assert "−0." in panel
         rows(page).nth(constant).click()
         assert "It is constant" in page.inner_text("#panel")
         alone = [
             at for at, f in enumerate(made["features"])
-            if not f["representative"] and not f["stands_for"]["count"]
+            if not f["representative"] and not f["members"]["count"]
             and f["index"] != CONSTANT
         ]  # fmt: skip
         for at in alone:
@@ -77,7 +77,7 @@ def test_panel(browser, made, path):
 def test_sort_filter_and_copy(browser, made, path):
     with opened(browser, path) as page:
         page.click("[data-key=stands]")
-        count = {f["name"]: f["stands_for"]["count"] for f in made["features"]}
+        count = {f["name"]: f["members"]["count"] for f in made["features"]}
         assert count[names(page)[0]] == max(count.values())
         page.click("[data-key=weight]")
         like = {f["name"]: f["representative"] for f in made["features"]}
@@ -135,7 +135,7 @@ def test_phone_and_dark(browser, made, path, artefacts, size, scheme):
         assert wide <= size[0]
         if size == PHONE:
             first = rows(page).first
-            assert f"{made['features'][0]['stands_for']['count']} features" in (
+            assert f"{made['features'][0]['members']['count']} features" in (
                 first.inner_text()
             )
             leaf = row_of(made, lambda f: f["representative"])

@@ -1,4 +1,4 @@
-"""The report of `redundancy="cover"`: what picks cover, and for whom they stand."""
+"""The report of `Cover`: what picks cover, and for whom they stand."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scipy.stats import rankdata
 
 from franet import FRANe
 from franet.exceptions import DataError
-from franet.report import render, summarise
+from franet.report import render, summarize
 from network.covers import (
     CONSTANT,
     COPY,
@@ -27,7 +27,7 @@ from report.conftest import HOSTILE
 from tables import random
 
 RANKER = cover()
-MADE = summarise(RANKER, TABLE, title="Genes")
+MADE = summarize(RANKER, TABLE, title="Genes")
 PAGE = render(MADE)
 R = correlations()
 
@@ -43,15 +43,15 @@ def places(page):
 
 
 def test_keys_are_those_of_every_report():
-    other = summarise(FRANe().fit(X), X)
+    other = summarize(FRANe().fit(X), X)
     assert set(MADE) == set(other)
     assert other["cover"] is None
     assert other["map"]["negative"] is None
     assert json.loads(json.dumps(MADE, allow_nan=False)) == MADE
     for ours, theirs in zip(MADE["features"], other["features"], strict=True):
         assert ours.keys() == theirs.keys()
-        assert ours["stands_for"].keys() == theirs["stands_for"].keys()
-        assert theirs["gain"] is theirs["stands_for"]["mean"] is None
+        assert ours["members"].keys() == theirs["members"].keys()
+        assert theirs["gain"] is theirs["members"]["mean"] is None
     assert MADE["map"].keys() == other["map"].keys()
     assert MADE["measure"].keys() == other["measure"].keys()
     for key in ("threshold", "quality", "thresholds"):
@@ -88,11 +88,11 @@ def test_rows():
         at = np.flatnonzero(RANKER.order_[: RANKER.n_ranked_] == j)
         assert row["gain"] == (RANKER.gains_[at[0]] if len(at) else None)
         below = np.flatnonzero((by == j) & (np.arange(21) != j))
-        assert row["stands_for"]["count"] == len(below)
-        assert set(row["stands_for"]["features"]) == {NAMES[k] for k in below}
+        assert row["members"]["count"] == len(below)
+        assert set(row["members"]["features"]) == {NAMES[k] for k in below}
         if len(below):
             mean = np.abs(R[j, below]).mean()
-            assert row["stands_for"]["mean"] == pytest.approx(mean, rel=1e-5)
+            assert row["members"]["mean"] == pytest.approx(mean, rel=1e-5)
         like = row["representative"]
         if by[j] in (-1, j):
             assert like is None
@@ -118,7 +118,7 @@ def test_map_has_signs():
         assert negative == (R[j, k] < 0)
     assert True in drawn["negative"]
     assert "a dashed line a negative correlation" in PAGE
-    alike = summarise(cover(np.abs(BASE_OF_ONE)), np.abs(BASE_OF_ONE))
+    alike = summarize(cover(np.abs(BASE_OF_ONE)), np.abs(BASE_OF_ONE))
     assert True not in alike["map"]["negative"]
     assert "dashed line a negative" not in render(alike)
 
@@ -129,7 +129,7 @@ BASE_OF_ONE = random(40, 1, seed=1) + 0.1 * np.abs(random(40, 6, seed=2))
 @pytest.mark.parametrize("ranks", [False, True])
 def test_heat_map(ranks):
     ranker = cover(similarity="spearman" if ranks else "correlation")
-    made = summarise(ranker, TABLE)
+    made = summarize(ranker, TABLE)
     r = correlations(rankdata(X, axis=0)) if ranks else R
     index = [made["features"][row]["index"] for row in made["heat"]["row"]]
     assert sorted(index) == [j for j in range(21) if j != CONSTANT]
@@ -144,7 +144,7 @@ def test_heat_map(ranks):
 
 
 def test_without_the_table():
-    made = summarise(RANKER)
+    made = summarize(RANKER)
     assert made["n_examples"] is None
     assert made["data"]["duplicates"]["count"] is None
     assert made["heat"]["source"] == "network"
@@ -158,7 +158,7 @@ def test_without_the_table():
         assert ours == {**row, "distribution": None}
     assert places(render(made))[1] == ["figure-map", "figure-coverage", "figure-heat"]
     # None of the best features stands for another of them.
-    few = summarise(RANKER, top=4)
+    few = summarize(RANKER, top=4)
     assert few["heat"] is None
     assert places(render(few))[1] == ["figure-map", "figure-coverage"]
 
@@ -166,7 +166,7 @@ def test_without_the_table():
 def test_nothing_listed_is_connected():
     """Its neighbours are not listed: points without lines."""
     for ranker in (RANKER, FRANe().fit(TABLE)):
-        made = summarise(ranker, TABLE, top=1)
+        made = summarize(ranker, TABLE, top=1)
         assert (len(made["map"]["row"]), made["map"]["steps"]) == (1, [])
         n = int((np.diff(ranker.network_.adjacency.indptr) > 0).sum())
         assert f"The best 1 of {n} features with an edge are drawn" in render(made)
@@ -195,10 +195,10 @@ def test_page():
         if row["representative"]:
             r = f"{row['representative']['weight']:.2f}".replace("-", "−")
             assert f"{row['representative']['name']} r {r}" in line
-        elif row["stands_for"]["count"]:
-            n = row["stands_for"]["count"]
+        elif row["members"]["count"]:
+            n = row["members"]["count"]
             some = "feature" if n == 1 else "features"
-            assert f"{n} {some}, mean |r| {row['stands_for']['mean']:.2f}" in line
+            assert f"{n} {some}, mean |r| {row['members']['mean']:.2f}" in line
         elif row["index"] != CONSTANT:
             assert " itself " in line
 
@@ -226,15 +226,15 @@ def test_notes_about_the_data():
 def test_why_the_ranking_says_little_comes_first():
     ranker = cover(n_features_to_select=2, n_ranked=3)
     ranker._diagnosis = "One column decides."
-    said = summarise(ranker, TABLE, warnings=["Left out 1 column."])["warnings"]
+    said = summarize(ranker, TABLE, warnings=["Left out 1 column."])["warnings"]
     assert said[:2] == ["One column decides.", "Left out 1 column."]
     assert said[2].startswith("At least ")
 
 
-def test_no_subset_stands_for_noise():
+def test_no_subset_members_noise():
     noise = np.random.default_rng(4).normal(size=(40, 150))
     ranker = cover(noise, None)
-    made = summarise(ranker, noise)
+    made = summarize(ranker, noise)
     assert ranker.suggestion_.count is None
     assert made["cover"]["n_suggested"] is made["cover"]["kept"] is None
     assert made["warnings"][0] == f"{ranker.suggestion_}."
@@ -253,7 +253,7 @@ def test_no_subset_stands_for_noise():
 def test_too_few_picks():
     ranker = cover(n_features_to_select=2, n_ranked=3)
     assert ranker.suggestion_.more
-    made = summarise(ranker, TABLE)
+    made = summarize(ranker, TABLE)
     assert made["warnings"][0] == (
         f"{ranker.suggestion_}. More can be picked: set n_ranked."
     )
@@ -265,20 +265,20 @@ def test_too_few_picks():
 
 def test_include_and_exclude_are_told():
     chosen = {"include": ["gene 9"], "exclude": ["gene 0", 1], "cost": {"gene 3": 2.0}}
-    made = summarise(cover(**chosen), TABLE)
+    made = summarize(cover(**chosen), TABLE)
     told = made["parameters"]
     assert (told["include"], told["exclude"]) == (["gene 9"], ["gene 0", 1])
     assert told["cost"] == "dict of 1"
     assert made["features"][0]["name"] == "gene 9"
     last = {row["name"] for row in made["features"][-3:]}
     assert last == {"gene 0", "gene 1", "gene 20"}
-    long = summarise(cover(groups=list(range(21))), TABLE)["parameters"]["groups"]
+    long = summarize(cover(groups=list(range(21))), TABLE)["parameters"]["groups"]
     assert long == "list of 21"
 
 
 def test_as_many_as_are_suggested():
     ranker = cover(n_features_to_select="auto")
-    made = summarise(ranker, TABLE)
+    made = summarize(ranker, TABLE)
     assert made["parameters"]["n_features_to_select"] == "auto"
     assert made["n_selected"] == made["cover"]["n_suggested"] == ranker.n_features_
     assert made["cover"]["covered"]["count"] == ranker.n_features_
@@ -287,7 +287,7 @@ def test_as_many_as_are_suggested():
 def test_bars_show_gains():
     """A pick that is forced, or makes neighbours worse, is not the best for it."""
     ranker = cover(include=["gene 18"])
-    made = summarise(ranker, TABLE)
+    made = summarize(ranker, TABLE)
     shares = [float(v) for v in re.findall(r"--share:([-\d.]+)", render(made))]
     gains = np.array(made["cover"]["gain"])
     assert gains[0] < gains[1]
@@ -298,12 +298,12 @@ def test_bars_show_gains():
 def test_hostile_names():
     table = np.column_stack([X[:, : len(HOSTILE) - 1], np.ones(60)])
     ranker = cover(table, 3, include=[1])
-    made = summarise(ranker, table, names=HOSTILE, title=HOSTILE[1])
+    made = summarize(ranker, table, names=HOSTILE, title=HOSTILE[1])
     page = render(made)
     assert page.count("<script") == 4
     assert "<img" not in page
     assert "alert(1)" in page
-    made = summarise(ranker)
+    made = summarize(ranker)
     assert made["features"][0]["name"] == "x1"
 
 
@@ -311,8 +311,8 @@ def test_hostile_names():
 def test_sparse_tables_give_the_same(form):
     table = np.where(X > 0.3, X, 0.0)
     ranker = cover(table)
-    wanted = summarise(ranker, table)
-    made = summarise(ranker, form(table))
+    wanted = summarize(ranker, table)
+    made = summarize(ranker, form(table))
     assert made["features"] == wanted["features"]
     np.testing.assert_allclose(
         np.array(made["heat"]["weight"], float),
@@ -323,9 +323,9 @@ def test_sparse_tables_give_the_same(form):
 
 def test_another_table_is_refused():
     with pytest.raises(DataError, match="Pass the table that was fitted"):
-        summarise(RANKER, TABLE.iloc[:, 1:])
+        summarize(RANKER, TABLE.iloc[:, 1:])
     with pytest.raises(DataError, match="X holds NaN, but FRANe was fitted without"):
-        summarise(RANKER, TABLE.mask(TABLE == TABLE.iloc[2, 3]))
+        summarize(RANKER, TABLE.mask(TABLE == TABLE.iloc[2, 3]))
 
 
 def test_a_report_from_before_there_was_a_cover(summary):

@@ -15,7 +15,7 @@ from scipy import sparse
 from franet import FRANe
 from franet.exceptions import DataError, DegenerateRankingWarning
 from franet.rankers import RANKERS, ColumnSubset, LaplacianScore, Variance, get
-from franet.report import render, summarise
+from franet.report import render, summarize
 from tables import random
 
 BASE = random(40, 4, seed=5)
@@ -49,9 +49,9 @@ def places(page):
 @pytest.mark.parametrize("name", NAMES)
 def test_every_ranker(name):
     ranker = fitted(name)
-    made = summarise(ranker, TABLE, title="Genes")
+    made = summarize(ranker, TABLE, title="Genes")
     assert json.loads(json.dumps(made, allow_nan=False)) == made
-    assert set(made) == set(summarise(FRANe().fit(X), X))
+    assert set(made) == set(summarize(FRANe().fit(X), X))
     assert (made["format"], made["version"]) == ("franet-report", 1)
     assert made["ranker"] == type(ranker).__name__
     assert all(made[key] is None for key in NEED_A_NETWORK)
@@ -75,7 +75,7 @@ def test_every_ranker(name):
 
 def test_rows_are_of_one_shape():
     rows = [
-        summarise(ranker, X)["features"][0]
+        summarize(ranker, X)["features"][0]
         for ranker in (FRANe().fit(X), fitted("variance", X))
     ]
     assert rows[0].keys() == rows[1].keys()
@@ -83,7 +83,7 @@ def test_rows_are_of_one_shape():
 
 def test_what_is_like_what():
     ranker = fitted("column-subset")
-    rows = summarise(ranker, TABLE)["features"]
+    rows = summarize(ranker, TABLE)["features"]
     with np.errstate(invalid="ignore", divide="ignore"):
         r = np.corrcoef(X.T)
     stands = {row["index"]: [] for row in rows}
@@ -100,8 +100,8 @@ def test_what_is_like_what():
         stands[best].append(row["name"])
     assert any(stands.values())
     for row in rows:
-        assert row["stands_for"]["features"] == stands[row["index"]]
-        assert row["stands_for"]["count"] == len(stands[row["index"]])
+        assert row["members"]["features"] == stands[row["index"]]
+        assert row["members"]["count"] == len(stands[row["index"]])
     assert rows[-1]["neighbors"] == []
     for row in rows[:-1]:
         assert len(row["neighbors"]) == 10
@@ -112,7 +112,7 @@ def test_what_is_like_what():
 
 
 def test_heat_map():
-    made = summarise(fitted("variance"), TABLE)
+    made = summarize(fitted("variance"), TABLE)
     heat = made["heat"]
     index = [made["features"][row]["index"] for row in heat["row"]]
     assert sorted(index) == [j for j in range(16) if j != 7]
@@ -123,7 +123,7 @@ def test_heat_map():
 
 
 def test_notes_about_the_data():
-    made = summarise(fitted("variance"), TABLE)
+    made = summarize(fitted("variance"), TABLE)
     assert made["data"]["duplicates"] == {
         "count": 2, "features": ["gene 8", "gene 9"], "groups": 1,
     }  # fmt: skip
@@ -143,31 +143,31 @@ def test_notes_about_the_data():
 def test_sparse_tables_give_the_same(form):
     table = np.where(X > 1, X, 0.0)
     ranker = fitted("variance", table)
-    wanted = summarise(ranker, table)["features"]
-    assert summarise(ranker, form(table))["features"] == wanted
+    wanted = summarize(ranker, table)["features"]
+    assert summarize(ranker, form(table))["features"] == wanted
 
 
 def test_without_the_table():
-    made = summarise(fitted("variance"))
+    made = summarize(fitted("variance"))
     assert made["heat"] is made["n_examples"] is made["n_constant"] is None
     assert made["data"]["constant"]["count"] is None
     for row in made["features"]:
-        assert row["representative"] is row["stands_for"] is row["neighbors"] is None
+        assert row["representative"] is row["members"] is row["neighbors"] is None
     page = render(made)
     assert places(page) == (["ranking", "data"], [])
     assert "most like" not in page.split("<tbody>")[0]
     # What the ranker itself knows is told.
-    made = summarise(fitted("laplacian"))
+    made = summarize(fitted("laplacian"))
     assert made["data"]["constant"] == {"count": 1, "features": ["gene 7"]}
     assert made["features"][0]["name"].startswith("gene ")
 
 
 def test_only_the_best_are_listed():
-    made = summarise(fitted("variance", X), X, top=5)
+    made = summarize(fitted("variance", X), X, top=5)
     assert len(made["features"]) == 5
     assert max(made["heat"]["row"]) < 5
     assert "the other 11 are not listed" in render(made)
-    one = summarise(fitted("variance", X), X, top=1)
+    one = summarize(fitted("variance", X), X, top=1)
     assert one["heat"] is None
     assert places(render(one))[1] == []
 
@@ -183,35 +183,35 @@ def collapsed():
 
 def test_a_collapsed_ranking_says_so_first():
     ranker, table = collapsed()
-    made = summarise(ranker, table, warnings=["Left out 1 column."])
+    made = summarize(ranker, table, warnings=["Left out 1 column."])
     assert made["warnings"][0].startswith(
         "The affinity collapsed: the heat kernel of width 1 is zero for 100% of the "
         "examples"
     )
     assert made["warnings"][1] == "Left out 1 column."
     assert '<li dir="auto">The affinity collapsed: ' in render(made)
-    again = summarise(pickle.loads(pickle.dumps(ranker)), table)
+    again = summarize(pickle.loads(pickle.dumps(ranker)), table)
     assert again["warnings"] == made["warnings"][:1]
 
 
 def test_a_warning_is_told_once():
     ranker, table = collapsed()
-    (message,) = summarise(ranker, table)["warnings"]
-    assert summarise(ranker, table, warnings=[message])["warnings"] == [message]
+    (message,) = summarize(ranker, table)["warnings"]
+    assert summarize(ranker, table, warnings=[message])["warnings"] == [message]
 
 
 def test_a_warning_that_is_an_error_is_kept():
     ranker = Variance()
     with pytest.raises(DegenerateRankingWarning):  # as all warnings in these tests
         ranker.fit(X[:, np.argsort(-X.var(axis=0))])
-    made = summarise(ranker)
+    made = summarize(ranker)
     assert made["warnings"] == ["The ranking is the order of the columns."]
 
 
 def test_the_warning_goes_with_the_next_fit():
     ranker, table = collapsed()
     ranker.set_params(width="auto").fit(table)
-    assert summarise(ranker, table)["warnings"] == []
+    assert summarize(ranker, table)["warnings"] == []
 
 
 def test_method_of_the_rankers(tmp_path):
@@ -233,7 +233,7 @@ def test_bars_of_negative_scores():
     for scores in (np.linspace(-3, -1, 16), np.linspace(-1, 1, 16)):
         ranker.scores_ = scores
         ranker.ranking_ = np.arange(16, 0, -1)
-        page = render(summarise(ranker, X))
+        page = render(summarize(ranker, X))
         shares = [float(v) for v in re.findall(r"--share:([-\d.]+)", page)]
         assert shares == sorted(shares, reverse=True)
         assert min(shares) == 0.0
@@ -244,12 +244,12 @@ def test_bars_of_negative_scores():
 def test_another_table_is_refused(table):
     ranker = ColumnSubset().fit(X)
     with pytest.raises(DataError, match="Pass the table that was fitted"):
-        summarise(ranker, table)
+        summarize(ranker, table)
 
 
 def test_two_features_and_constants_only():
     for table in (X[:, :2], np.ones((5, 3))):
-        made = summarise(fitted("variance", table), table)
+        made = summarize(fitted("variance", table), table)
         assert (made["heat"] is None) == (table.shape[1] == 3)
         assert "<table" in render(made)
 
@@ -266,6 +266,6 @@ def test_a_report_from_before_there_were_others(summary):
     [FRANe(search="approximate", random_state=0), get("subspaces")(random_state=0)],
 )
 def test_an_approximate_ranking_says_so(ranker):
-    made = summarise(ranker.fit(TABLE), TABLE)
+    made = summarize(ranker.fit(TABLE), TABLE)
     assert made["warnings"][0] == str(ranker.approximation_)
     assert str(ranker.approximation_) in render(made)

@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 
 from franet import FRANe
 from franet.exceptions import DataError, DegenerateRankingWarning, UsageError
-from franet.report import FORMAT, VERSION, render, summarise
+from franet.report import FORMAT, VERSION, render, summarize
 from franet.report._columns import distribution, missing
 from franet.report._heat import heat_map
 from franet.report._measure import pair_weights
@@ -51,7 +51,7 @@ def test_rows_say_what_the_network_says(cancer, summary):
     for row in rows:
         why = ranker.network_.explain(row["index"])
         assert (row["name"], row["community"]) == (why.name, why.community)
-        assert row["stands_for"]["count"] == len(why.stands_for)
+        assert row["members"]["count"] == len(why.members)
         like = row["representative"]
         assert (like and like["name"]) == (
             why.redundant_with[0].name if why.redundant_with else None
@@ -61,7 +61,7 @@ def test_rows_say_what_the_network_says(cancer, summary):
 
 def test_only_the_best_are_listed_and_the_rest_is_counted(cancer):
     ranker, table = cancer
-    short = summarise(ranker, table, top=5)
+    short = summarize(ranker, table, top=5)
     assert len(short["features"]) == 5
     assert short["n_features"] == 30
     assert max(short["map"]["row"]) < 5
@@ -73,7 +73,7 @@ def test_the_map_is_no_ball_of_wool():
     # Everything is connected with everything.
     wide = RNG.normal(size=(30, 1)) + 0.4 * RNG.normal(size=(30, 400))
     ranker = FRANe(thresholds=lambda low, high, n: np.linspace(high, low, n))
-    drawn = summarise(ranker.fit(wide))["map"]
+    drawn = summarize(ranker.fit(wide))["map"]
     assert len(drawn["row"]) == 300
     assert len(drawn["a"]) <= 510 < drawn["n_between"]
     weights = drawn["weight"]
@@ -85,7 +85,7 @@ def test_the_map_is_no_ball_of_wool():
 
 def test_the_same_fit_makes_the_same_report(cancer):
     ranker, table = cancer
-    first, second = (summarise(ranker, table) for _ in range(2))
+    first, second = (summarize(ranker, table) for _ in range(2))
     first["created"] = second["created"] = "2030-01-01T00:00:00+00:00"
     assert first == second
     assert render(first) == render(json.loads(json.dumps(second)))
@@ -118,7 +118,7 @@ def test_slider_counts_are_those_of_the_network(cancer, summary):
 def test_every_similarity(parameters):
     ranker = FRANe(**parameters).fit(X)
     for table in (X, None):
-        made = summarise(ranker, table)
+        made = summarize(ranker, table)
         json.dumps(made, allow_nan=False)
         assert "<table" in render(made)
 
@@ -145,7 +145,7 @@ def test_weights_from_the_table_are_those_of_the_edges(parameters):
 def test_precomputed():
     W = np.corrcoef(X.T) + 1
     ranker = FRANe(similarity="precomputed").fit(W)
-    made = summarise(ranker, W)
+    made = summarize(ranker, W)
     assert made["n_examples"] is None
     assert made["features"][0]["distribution"] is None
     assert made["heat"]["source"] == "data"
@@ -156,7 +156,7 @@ def test_sparse_and_frames_give_the_same():
     table = np.where(X > 1, X, 0.0)
     ranker = FRANe().fit(table)
     made = [
-        summarise(ranker, form)
+        summarize(ranker, form)
         for form in (table, sparse.csr_array(table), sparse.csc_matrix(table))
     ]
     assert made[0]["features"] == made[1]["features"] == made[2]["features"]
@@ -176,7 +176,7 @@ def test_notes_about_the_data():
     table[:, 5] = 2 * table[:, 4] + 1
     frame = pd.DataFrame(table).add_prefix("gene ")
     frame.iloc[4, 0] = np.nan
-    made = summarise(FRANe(missing="pairwise").fit(frame), frame)
+    made = summarize(FRANe(missing="pairwise").fit(frame), frame)
     assert made["data"]["constant"] == {"count": 1, "features": ["gene 3"]}
     assert made["data"]["duplicates"]["features"] == ["gene 4", "gene 5"]
     assert made["data"]["duplicates"]["groups"] == 1
@@ -189,7 +189,7 @@ def test_notes_about_the_data():
 
 
 def test_truncated_network():
-    made = summarise(FRANe(max_edges=5).fit(X), X)
+    made = summarize(FRANe(max_edges=5).fit(X), X)
     assert made["truncated"]
     assert "only the strongest of each feature" in " ".join(made["warnings"])
 
@@ -198,7 +198,7 @@ def test_a_ranking_without_a_winner():
     ranker = FRANe(min_mean_degree=1e6)
     with pytest.warns(DegenerateRankingWarning):
         ranker.fit(X)
-    made = summarise(ranker, X)
+    made = summarize(ranker, X)
     assert made["threshold"] is None
     assert made["map"]["row"] == []
     page = render(made)
@@ -209,23 +209,23 @@ def test_a_ranking_without_a_winner():
 def test_two_features():
     with pytest.warns(DegenerateRankingWarning):
         ranker = FRANe(min_mean_degree=0).fit(X[:, :2])
-    assert "<table" in render(summarise(ranker, X[:, :2]))
+    assert "<table" in render(summarize(ranker, X[:, :2]))
 
 
 def test_another_table_is_refused(cancer):
     ranker, table = cancer
     with pytest.raises(DataError, match="Pass the table that was fitted"):
-        summarise(ranker, table.iloc[:, 1:])
+        summarize(ranker, table.iloc[:, 1:])
 
 
 def test_wrong_arguments(cancer):
     ranker, _ = cancer
     with pytest.raises(UsageError, match="at least one feature"):
-        summarise(ranker, top=0)
+        summarize(ranker, top=0)
     with pytest.raises(UsageError, match="2 names for 30 features"):
-        summarise(ranker, names=["a", "b"])
+        summarize(ranker, names=["a", "b"])
     with pytest.raises(NotFittedError):
-        summarise(FRANe())
+        summarize(FRANe())
     with pytest.raises(UsageError, match="version 1"):
         render({"format": "franet-ranking", "version": 1})
 

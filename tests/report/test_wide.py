@@ -9,7 +9,7 @@ import pytest
 
 from data import load, needs_shared
 from franet import FRANe
-from franet.report import summarise, write
+from franet.report import summarize, write
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +20,7 @@ def made(tmp_path_factory):
         ranker = FRANe().fit(X)
     path = tmp_path_factory.mktemp("wide") / "nci9.html"
     start = time.perf_counter()
-    summary = summarise(ranker, X, title="nci9")
+    summary = summarize(ranker, X, title="nci9")
     write(summary, path)
     return path, summary, time.perf_counter() - start
 

@@ -37,16 +37,14 @@ def rank_features(
         The start of the names of all that is written.
     n_top : int or float, default=None
         How many variables are selected; a float is a share. None: as many as `ranker`
-        asks for, and where it leaves that open, as many as the ranking suggests. A
-        ranker that suggests nothing selects half of them.
+        asks for; by default as many as `Cover` suggests.
     subset : bool, default=False
         Whether only the selected variables are kept.
     inplace : bool, default=True
         Whether results are written into `adata`, or returned.
     ranker : ranker of franet, default=None
         An instance such as ``FRANe()`` or ``rankers.ColumnSubset()``; it is copied and
-        stays as it is. None: ``FRANe(redundancy="cover")``, whose selected features do
-        not repeat each other.
+        stays as it is. None: ``Cover()``, whose picks represent the other variables.
 
     Returns
     -------
@@ -79,7 +77,7 @@ def rank_features(
     - ``var["franet_selected"]``: whether it is among the best `n_top`;
     - ``var["franet_community"]``: the community, ``"0"`` is the largest; missing for
       genes without an edge;
-    - ``var["franet_represented_by"]``: the gene that stands for it, which is itself for
+    - ``var["franet_representative"]``: the gene that stands for it, which is itself for
       those that stand for others; missing for genes without variance;
     - ``varp["franet"]``: the network, a CSR matrix;
     - ``uns["franet"]``: the ranker, its ``params`` (without those that are None), the
@@ -89,8 +87,8 @@ def rank_features(
     none. All of it can be written to .h5ad.
 
     The matrix is read once, as it is stored, also from a backed file. What a fit takes
-    depends on the ranker: with ``redundancy="cover"`` it makes dense float64 copies,
-    with ``FRANe()`` a matrix of which at most a tenth is filled stays sparse.
+    depends on the ranker: `Cover` makes dense float64 copies, with ``FRANe()`` a matrix
+    of which at most a tenth is filled stays sparse.
 
     Examples
     --------
@@ -103,7 +101,7 @@ def rank_features(
     >>> rank_features(adata)
     >>> list(adata.var_names[adata.var["franet_selected"]])
     ['g0', 'g1', 'g2']
-    >>> adata.var.loc["g1.2", "franet_represented_by"]
+    >>> adata.var.loc["g1.2", "franet_representative"]
     'g1'
     >>> print(adata.uns["franet"]["suggestion"]["text"])
     3 features keep 95 % of what can be kept
@@ -133,3 +131,7 @@ def rank_features(
         # There is no public way; other tools of scverse do the same.
         adata._inplace_subset_var(selected.to_numpy())
     return None
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -21,7 +21,7 @@ def check_data(adata: Any, kind: Any) -> None:
     if not isinstance(adata, kind):
         raise UsageError(
             f"adata is a {type(adata).__name__}, not AnnData. Tables of other kinds "
-            "are for FRANe(redundancy='cover').fit(X)."
+            "are for Cover().fit(X)."
         )
     if adata.n_obs < _CELLS or adata.n_vars < _GENES:
         raise DataError(

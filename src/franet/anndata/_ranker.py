@@ -19,14 +19,14 @@ def prepare(ranker: Any, n_top: Any) -> Any:
     from sklearn.base import clone
 
     from franet._base import FeatureRanker
-    from franet._frane import FRANe
+    from franet._cover import Cover
 
     if ranker is None:
-        ranker = FRANe(redundancy="cover")
+        ranker = Cover()
     if not isinstance(ranker, FeatureRanker):
         raise UsageError(
             f"ranker={ranker!r} is not an instance of a franet ranker. Pass one, such "
-            "as FRANe(redundancy='cover')."
+            "as Cover()."
         )
     if _value(ranker, "similarity") == "precomputed":
         raise UsageError(
@@ -36,8 +36,6 @@ def prepare(ranker: Any, n_top: Any) -> Any:
     copy = clone(ranker)
     if n_top is not None:
         copy.set_params(n_features_to_select=n_top)
-    elif copy.n_features_to_select is None and _value(copy, "redundancy") == "cover":
-        copy.set_params(n_features_to_select="auto")
     return copy
 
 

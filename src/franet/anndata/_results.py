@@ -17,7 +17,7 @@ __all__ = ["COLUMNS", "columns_of", "matrix_of", "notes_on", "store", "store_col
 
 # What `var` gets, after the key and an underscore; the last three from files alone.
 COLUMNS = (
-    "score", "rank", "selected", "community", "represented_by",
+    "score", "rank", "selected", "community", "representative",
     "rank_low", "rank_high", "selected_share",
 )  # fmt: skip
 
@@ -37,18 +37,18 @@ def columns_of(ranker: Any, names: Any, key: str) -> Any:
         labels = [str(k) for k in range(len(groups))]
         # Text, as scanpy's clusters are, and not numbers to be calculated with.
         found["community"] = pd.Categorical.from_codes(groups.labels, labels)
-    by = _represented_by(ranker)
+    by = _representatives(ranker)
     if by is not None:
-        found["represented_by"] = _names_at(pd, by, names, ranker.ranking_)
+        found["representative"] = _names_at(pd, by, names, ranker.ranking_)
     return pd.DataFrame(
         {f"{key}_{column}": values for column, values in found.items()}, index=names
     )
 
 
-def _represented_by(ranker: Any) -> NDArray[np.intp] | None:
+def _representatives(ranker: Any) -> NDArray[np.intp] | None:
     """Return who stands for each feature, by position; -1: it tells nothing."""
-    if hasattr(ranker, "represented_by_"):
-        return np.asarray(ranker.represented_by_)
+    if hasattr(ranker, "representative_"):
+        return np.asarray(ranker.representative_)
     if not hasattr(ranker, "network_"):
         return None
     by, _ = ranker.network_.redundant_with()

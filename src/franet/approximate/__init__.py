@@ -91,7 +91,7 @@ def check_settings(settings: Settings, similarity: str) -> None:
             f"search='approximate' compares by quality='rqh' only. {remedy} for others."
         )
     for name, value in (
-        ("keep_all=True", settings.keep_all),
+        ("store_candidates=True", settings.store_candidates),
         ("tie_break='denser'", settings.second_key),
     ):
         if value:

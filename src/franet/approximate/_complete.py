@@ -1,7 +1,7 @@
 """Nearly complete graphs: all pairs as products with the table, less those missing.
 
 The weight of a pair is ``(top − 1) + r``, so that the matrix of all weights is
-``(top − 1) 11ᵀ + ZZᵀ − top I`` with the standardised columns as rows of Z: a product
+``(top − 1) 11ᵀ + ZZᵀ − top I`` with the standardized columns as rows of Z: a product
 with it costs as much as reading the table, and the matrix is never formed. Pairs
 without an edge are opposites, and are found as near features are.
 """

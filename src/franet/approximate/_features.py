@@ -11,7 +11,7 @@ from scipy import sparse
 
 from franet.engine.tiles import TileRunner
 from franet.similarity._correlation import rank_columns
-from franet.similarity._standardise import standardise
+from franet.similarity._standardize import standardize
 
 __all__ = ["Features"]
 
@@ -22,7 +22,7 @@ LATENT = 256
 
 
 class Features:
-    """Standardised columns as rows, so that products of rows are correlations.
+    """Standardized columns as rows, so that products of rows are correlations.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class Features:
             if similarity == "spearman":
                 block = rank_columns(block)
             self.exact[at : at + _CHUNK] = block.T
-        standardise(self.exact)
+        standardize(self.exact)
         self.work = self.exact.astype(np.float32)
         self.latent = self.work
         if m > LATENT:

@@ -45,31 +45,31 @@ def _distances(graph: Graph) -> Iterator[tuple[slice, NDArray[np.float64]]]:
 
 
 def _each(
-    graph: Graph, summarise: Callable[[NDArray[np.float64]], NDArray[np.float64]]
+    graph: Graph, summarize: Callable[[NDArray[np.float64]], NDArray[np.float64]]
 ) -> NDArray[np.float64]:
     scores = np.empty(graph.n)
     for part, D in _distances(graph):
-        scores[part] = summarise(D)
+        scores[part] = summarize(D)
     return scores
 
 
 def closeness(graph: Graph) -> NDArray[np.float64]:
     """Return closeness, scaled by the reached share of the graph (Wasserman–Faust)."""
 
-    def summarise(D: NDArray[np.float64]) -> NDArray[np.float64]:
+    def summarize(D: NDArray[np.float64]) -> NDArray[np.float64]:
         reached = np.isfinite(D)
         others = reached.sum(axis=1) - 1
         total = D.sum(axis=1, where=reached)
         return others**2 / ((graph.n - 1) * np.where(others > 0, total, 1.0))
 
-    return _each(graph, summarise)
+    return _each(graph, summarize)
 
 
 def harmonic(graph: Graph) -> NDArray[np.float64]:
     """Return the mean of one over the distance to every other node."""
 
-    def summarise(D: NDArray[np.float64]) -> NDArray[np.float64]:
+    def summarize(D: NDArray[np.float64]) -> NDArray[np.float64]:
         inverse = np.divide(1.0, D, out=np.zeros_like(D), where=D > 0.0)
         return inverse.sum(axis=1) / (graph.n - 1)
 
-    return _each(graph, summarise)
+    return _each(graph, summarize)

@@ -47,8 +47,8 @@ def rows(ranker: Any, order: Any, labels: Sequence[str]) -> list[dict[str, Any]]
     place = {int(j): i for i, j in enumerate(ranker.order_[: ranker.n_ranked_])}
     found = []
     for rank, j in enumerate(map(int, order), start=1):
-        others = ranker.represents_.get(j, [])
-        r = np.abs(ranker.representation_[others])
+        others = ranker.members_.get(j, [])
+        r = np.abs(ranker.representative_corr_[others])
         gain = ranker.gains_[place[j]] if j in place else ranker.scores_[j]
         found.append(
             {
@@ -58,7 +58,7 @@ def rows(ranker: Any, order: Any, labels: Sequence[str]) -> list[dict[str, Any]]
                 "score": float(ranker.scores_[j]),
                 "gain": float(gain),
                 "coverage": float(ranker.coverage_[place.get(j, -1)]),
-                "stands_for": len(others),
+                "n_members": len(others),
                 "mean_abs_r": float(r.mean()) if len(others) else None,
             }
         )
@@ -83,8 +83,8 @@ def facts(ranker: Any) -> dict[str, Any]:
 
 def columns(ranker: Any, order: Any, labels: Sequence[str]) -> dict[str, Any]:
     """Return which pick stands for each feature, and their correlation."""
-    by = ranker.represented_by_[order]
-    r = ranker.representation_[order].tolist()
+    by = ranker.representative_[order]
+    r = ranker.representative_corr_[order].tolist()
     return {
         "represented_by": [labels[k] if k >= 0 else None for k in by],
         "r": [value if k >= 0 else None for value, k in zip(r, by, strict=True)],

@@ -103,6 +103,6 @@ def write_output(
         fitted,
         layer=reading["variable"],
         more={name: columns[name][back] for name in _STABILITY if name in columns},
-        notes={"standardised": summary["standardised"]},
+        notes={"standardized": summary["standardized"]},
         force=force,
     )

@@ -156,7 +156,7 @@ def largest_to_load(ranker: str, parameters: Mapping[str, Any]) -> int | None:
 
     given = parameters["max_memory"]
     memory = available_bytes() // 2 if given is None else parse_bytes(given)
-    # The table, its checks and its standardised copy.
+    # The table, its checks and its standardized copy.
     return memory // 4
 
 

@@ -44,11 +44,11 @@ def reporter(
     def write_report(
         ranker: Any, X: Any, names: list[str], seconds: float, messages: list[str]
     ) -> None:
-        from franet.report import summarise, write
+        from franet.report import summarize, write
 
         # The report tells itself what FRANe warns of, with more detail.
         said = [*notes] if hasattr(ranker, "network_") else [*notes, *messages]
-        summary = summarise(
+        summary = summarize(
             ranker, X, names=names, title=title, seconds=seconds, warnings=said
         )
         write(summary, path, force=force)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["standardised"]
+__all__ = ["standardized"]
 
 # Beyond this power of two, and below its inverse, squares leave what a float can hold.
 _FAR = 256
 
 
-def standardised(X: Any) -> Any:
+def standardized(X: Any) -> Any:
     """Return the table, dense or sparse, with columns of unit variance.
 
     A table that holds infinity comes back as it is: the ranker names its column.
@@ -31,7 +31,7 @@ def _brought_near(X: Any) -> Any:
     from scipy.sparse import issparse
     from sklearn.utils.sparsefuncs import inplace_column_scale
 
-    from franet.similarity._standardise import powers_of_two
+    from franet.similarity._standardize import powers_of_two
 
     largest = _largest(X)
     far = np.abs(np.frexp(largest)[1]) > _FAR

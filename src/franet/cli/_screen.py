@@ -208,7 +208,7 @@ def _table(summary: dict[str, Any]) -> Table:
 
 def _picks(row: dict[str, Any], summary: dict[str, Any]) -> dict[str, str]:
     """Return the cells of a pick, by column."""
-    count, r = row["stands_for"], row["mean_abs_r"]
+    count, r = row["n_members"], row["mean_abs_r"]
     return {
         "gain": f"{row['gain']:.3f}",
         "coverage": f"{row['coverage']:.3f}",

@@ -51,7 +51,7 @@ def as_options(message: str) -> str:
     def option(match: re.Match[str]) -> str:
         return f"--{match[1].replace('_', '-')} {match[2]}"
 
-    message = message.replace(_SCALE, "Use --standardise")
+    message = message.replace(_SCALE, "Use --standardize")
     message = _COUNT.sub(r"--top \1", _PARAMETER.sub(option, message))
     return _FEATURES.sub(r"\1--\2", message)
 

@@ -26,7 +26,7 @@ def demo(open_report: bool) -> None:
     from sklearn.datasets import load_breast_cancer
 
     from franet.cli._job import rank_table
-    from franet.cli._scale import standardised
+    from franet.cli._scale import standardized
     from franet.cli._screen import ProgressBar, show, warn
 
     data = load_breast_cancer()
@@ -39,7 +39,7 @@ def demo(open_report: bool) -> None:
         why_not = _why_no_report()
         report = reporter(None if why_not else _REPORT, True, "Tumours")
         summary, _, _ = rank_table(
-            standardised(data.data),
+            standardized(data.data),
             names,
             {"redundancy": "cover"},
             ranker="cover",

@@ -47,7 +47,7 @@ _GAP = "Fill or drop it."
     help="Rank N samples of the examples, too, and tell how sure the ranks are.",
 )
 @click.option(
-    "--standardise",
+    "--standardize",
     is_flag=True,
     help="Scale columns to unit variance first, where their units are arbitrary.",
 )
@@ -82,7 +82,7 @@ def rank(
     file: Path,
     top: int | str | None,
     n_boot: int | None,
-    standardise: bool,
+    standardize: bool,
     output: Path | None,
     report: Path | None,
     open_report: bool,
@@ -100,10 +100,10 @@ def rank(
     """
     ranker, option = choose_ranker(ctx)
     _check_examples(options, "--stability draws", n_boot is not None)
-    _check_examples(options, "--standardise scales", standardise)
+    _check_examples(options, "--standardize scales", standardize)
     text = options["similarity"] == "mixed"
     if text:
-        _check_text(options, standardise)
+        _check_text(options, standardize)
     reading = take_reading(options)
     if output is not None:
         check_output(file, output, reading, force)
@@ -115,12 +115,12 @@ def rank(
     files = read_files(options)
 
     from franet.cli._job import feature_labels, plan_table, rank_table
-    from franet.cli._scale import standardised
+    from franet.cli._scale import standardized
     from franet.cli._screen import ProgressBar, show, show_plan, warn
     from franet.cli._words import left_out
     from franet.io import read_table
 
-    needs_all = bool(report or n_boot or standardise or text)
+    needs_all = bool(report or n_boot or standardize or text)
     lazy = None if needs_all else largest_to_load(ranker, parameters)
     table = read_table(file, text=text, lazy=lazy, **reading)
     labels = feature_labels(table.X, table.names)
@@ -128,7 +128,7 @@ def rank(
     if dry_run:
         show_plan(plan_table(table.X, table.names, parameters), as_json)
         return
-    X = standardised(table.X) if standardise else table.X
+    X = standardized(table.X) if standardize else table.X
     notes = [left_out(table.dropped)] if table.dropped else []
     with ProgressBar(hidden=quiet) as bar, _naming_pairwise(option, parameters, X):
         ranking = rank_table(
@@ -143,7 +143,7 @@ def rank(
         )
     summary = ranking[0]
     summary["warnings"][:0] = notes
-    summary["standardised"] = standardise
+    summary["standardized"] = standardize
     if output is not None:
         write_output(file, output, reading, ranking, force)
     if not quiet:
@@ -205,11 +205,11 @@ def _check_examples(options: dict[str, Any], what: str, wanted: bool) -> None:
         )
 
 
-def _check_text(options: dict[str, Any], standardise: bool) -> None:
+def _check_text(options: dict[str, Any], standardize: bool) -> None:
     """Raise before any work where an option has no meaning for text."""
     given = {
         "--transpose": options["transpose"],
-        "--standardise": standardise,
+        "--standardize": standardize,
         "--drop-non-numeric": options["drop_non_numeric"],
     }
     for option in (option for option, is_given in given.items() if is_given):

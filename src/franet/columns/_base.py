@@ -59,8 +59,8 @@ class Columns(ABC):
         Whether `load` returns a sparse matrix.
     nbytes : int
         What the table takes in memory.
-    choice : bool
-        Whether the ranker at work can do with missing values, for messages.
+    for_gaps : str
+        What else can be done about a missing value, for messages.
     source : str
         What the table is called where it cannot be read: the name of its file.
     """
@@ -69,7 +69,7 @@ class Columns(ABC):
     has_rows: bool = True
     steps: tuple[int, int] = (1, 1)
     is_sparse: ClassVar[bool] = False
-    choice: bool = False
+    for_gaps: str = ""
     source: str = "The table"
 
     def __init__(self, shape: Any, dtype: Any, names: Any = None) -> None:

@@ -11,10 +11,13 @@ from scipy import sparse
 from franet._coded import column_name
 from franet.exceptions import DataError
 
-__all__ = ["bad_value", "check_finite", "check_rows"]
+__all__ = ["PAIRWISE", "bad_value", "check_finite", "check_rows"]
+
+# What FRANe can do about missing values.
+PAIRWISE = ", or set missing='pairwise'"
 
 
-def bad_value(value: float, row: int, j: int, names: Any, choice: bool) -> DataError:
+def bad_value(value: float, row: int, j: int, names: Any, for_gaps: str) -> DataError:
     """Return the error for a bad value in a row of column `j`.
 
     Parameters
@@ -25,13 +28,13 @@ def bad_value(value: float, row: int, j: int, names: Any, choice: bool) -> DataE
         Where it is.
     names : sequence of str or None
         The names of the columns.
-    choice : bool
-        Whether the ranker can do with missing values, if it is told to.
+    for_gaps : str
+        What else can be done about a missing value, "" if nothing.
     """
     kind = "NaN" if np.isnan(value) else "infinity (inf)"
     remedy = "Fill or drop it" if kind == "NaN" else "Clip or drop it"
-    remedy += ", or set missing='pairwise'." if choice and kind == "NaN" else "."
-    return DataError(f"{column_name(j, names)} holds {kind} in row {row}. {remedy}")
+    remedy += for_gaps if kind == "NaN" else ""
+    return DataError(f"{column_name(j, names)} holds {kind} in row {row}. {remedy}.")
 
 
 def check_rows(
@@ -54,10 +57,10 @@ def check_rows(
     if bad.any():
         j = int(np.argmax(bad))
         row = int(np.argmax(~np.isfinite(rows[j])))
-        raise bad_value(rows[j, row], row, first + j, table.names, table.choice)
+        raise bad_value(rows[j, row], row, first + j, table.names, table.for_gaps)
 
 
-def check_finite(X: Any, names: Any, allow_missing: bool, choice: bool) -> None:
+def check_finite(X: Any, names: Any, allow_missing: bool, for_gaps: str) -> None:
     """Raise for the first bad value of a table in memory, column by column.
 
     Parameters
@@ -68,8 +71,8 @@ def check_finite(X: Any, names: Any, allow_missing: bool, choice: bool) -> None:
         The names of its columns.
     allow_missing : bool
         Whether NaN is let through.
-    choice : bool
-        Whether the ranker can do with missing values, if it is told to.
+    for_gaps : str
+        What else can be done about a missing value, "" if nothing.
     """
     values = X.data if sparse.issparse(X) else X
     # The sum is not finite as soon as one value is not: one pass, no mask.
@@ -80,7 +83,7 @@ def check_finite(X: Any, names: Any, allow_missing: bool, choice: bool) -> None:
     bad = np.isinf(values) if allow_missing else ~np.isfinite(values)
     if bad.any():
         row, j = _first_bad(X, bad)
-        raise bad_value(X[row, j], row, j, names, choice)
+        raise bad_value(X[row, j], row, j, names, for_gaps)
 
 
 def _first_bad(X: Any, bad: NDArray[np.bool_]) -> tuple[int, int]:

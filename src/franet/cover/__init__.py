@@ -1,1 +1,1 @@
-"""The ranking that is central and not redundant: each pick stands for what is new."""
+"""Picking features that represent the others: pure functions behind `Cover`."""

@@ -1,4 +1,4 @@
-"""From a checked table to what `FRANe(redundancy="cover")` says about it."""
+"""From a checked table to what `Cover` says about it."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ class CoverRanking:
     n_selected : int
         How many are selected.
     n_representatives : int
-        How many of the picks stand for all features.
-    represented_by : ndarray of int
-        The pick that stands for each feature; itself for those picks, -1 for
+        How many of the picks represent all features.
+    representative : ndarray of int
+        The pick that represents each feature; itself for those picks, -1 for
         constant columns.
-    representation : ndarray
+    representative_corr : ndarray
         The correlation with it; NaN for constant columns.
     loudest : tuple of int and float
         The column of the largest variance, and its share of that of all columns.
@@ -64,8 +64,8 @@ class CoverRanking:
     suggestion: Suggestion
     n_selected: int
     n_representatives: int
-    represented_by: NDArray[np.intp]
-    representation: NDArray[np.float64]
+    representative: NDArray[np.intp]
+    representative_corr: NDArray[np.float64]
     loudest: tuple[int, float]
 
 
@@ -111,11 +111,9 @@ def rank_by_cover(
     if n_select == "auto":
         n_selected = suggestion.count or len(order)
     else:
-        n_selected = min(n // 2 if n_select is None else int(n_select), n_open)
+        n_selected = min(n // 2, n_open) if n_select is None else int(n_select)
     n_selected = max(n_selected, len(constraints.include))
     n_representatives = min(n_selected, len(order))
-    if n_select is None and suggestion.count:
-        n_representatives = suggestion.count
     pick, r = represent(table.Z, order[:n_representatives])
     scores, last = np.zeros(n), constant.copy()
     last[columns] |= picker.blocked()
@@ -132,8 +130,8 @@ def rank_by_cover(
         suggestion=suggestion,
         n_selected=n_selected,
         n_representatives=n_representatives,
-        represented_by=by,
-        representation=correlation,
+        representative=by,
+        representative_corr=correlation,
         loudest=_loudest(table, columns),
     )
 
@@ -146,10 +144,10 @@ def star(ranking: CoverRanking) -> Any:
     adjacency : CSR array of shape (n, n)
         Symmetric; an edge weighs the absolute correlation.
     """
-    by = ranking.represented_by
+    by = ranking.representative
     n = len(by)
     j = np.flatnonzero((by >= 0) & (by != np.arange(n)))
-    weights = np.abs(ranking.representation[j])
+    weights = np.abs(ranking.representative_corr[j])
     half = sparse.coo_array((weights, (j, by[j])), (n, n))
     adjacency = (half + half.T).tocsr()
     adjacency.sort_indices()

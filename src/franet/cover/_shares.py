@@ -27,7 +27,7 @@ from franet.cover._arrays import (
 from franet.cover._residual import Residual
 from franet.engine.tiles import TileRunner
 from franet.similarity._correlation import rank_columns
-from franet.similarity._standardise import feature_rows, powers_of_two, standardise
+from franet.similarity._standardize import feature_rows, powers_of_two, standardize
 
 __all__ = [
     "Linear",
@@ -88,7 +88,7 @@ def make_table(X: NDArray[Any], ranks: bool, device: Any = None) -> Table:
     m, n = X.shape
     every = np.arange(n)
     Z = feature_rows(rank_columns(X) if ranks else X, every, n, np.float64)
-    standardise(Z)
+    standardize(Z)
     examples = np.arange(m)
     part = X
     if m > EXAMPLES:

@@ -23,3 +23,7 @@ __all__ = [
     "make_hub",
     "names",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -118,7 +118,7 @@ def open_dask(
     Parameters
     ----------
     ranker : FRANe
-        Its `scheduler` is the cluster.
+        Its `backend` names the cluster.
     X : array-like
         The table. One that lies in a file is opened there by the workers.
     settings : Settings
@@ -134,7 +134,11 @@ def open_dask(
         Columns without a similarity.
     """
     pairwise = ranker.missing == "pairwise"
-    with _connect(ranker.scheduler) as client, _folder() as folder, _large_tasks():
+    with (
+        _connect(ranker._place().scheduler) as client,
+        _folder() as folder,
+        _large_tasks(),
+    ):
         table = check_table(ranker, X, allow_missing=pairwise, lazy=True)
         # Before the work, not after it.
         number_to_select(ranker.n_features_to_select, ranker.n_features_in_)
@@ -169,7 +173,7 @@ def _connect(scheduler: Any) -> Iterator[Any]:
         )
     except (OSError, TypeError, ValueError) as err:
         raise BackendError(
-            f"No Dask scheduler answers at scheduler={scheduler!r} ({err}). Check the "
+            f"No Dask scheduler answers at backend={scheduler!r} ({err}). Check the "
             "address, such as 'tcp://host:8786', and that it runs."
         ) from err
     with client:
@@ -182,12 +186,12 @@ def _client(scheduler: Any, distributed: Any) -> Any:
         client = distributed.get_client() if scheduler is None else scheduler
     except ValueError:
         raise UsageError(
-            "backend='dask' needs a cluster: pass scheduler='tcp://host:8786' or a "
+            "backend='dask' needs a cluster: pass backend='tcp://host:8786' or a "
             "distributed.Client, or make one first, such as Client(LocalCluster())."
         ) from None
     if client.asynchronous:
         raise UsageError(
-            "scheduler is an asynchronous client; pass its address, client.scheduler."
+            "backend is an asynchronous client; pass its address, client.scheduler."
             "address."
         )
     return client

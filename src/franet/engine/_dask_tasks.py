@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from franet import __version__
 from franet.columns import Columns
+from franet.columns._finite import PAIRWISE
 from franet.engine._dask_malloc import keeping_memory
 from franet.engine._dask_tables import TableFile
 from franet.engine._windows import Window, WindowSource
@@ -139,7 +140,9 @@ def _open(recipe: Recipe, handed: Any, names: Any = None) -> _Opened:
         table = handed if recipe.table is None else recipe.table.open()
         if isinstance(table, Columns):
             by_ranks = recipe.options["similarity"] == "spearman"
-            table.choice, table.names = not (by_ranks or table.is_sparse), names
+            table.names = names
+            if not (by_ranks or table.is_sparse):
+                table.for_gaps = PAIRWISE
         _sources[recipe.token] = found = _similarities(table, recipe)
         return found
 

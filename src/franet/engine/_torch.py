@@ -26,7 +26,7 @@ from franet.exceptions import DataError, UsageError
 from franet.similarity._correlation import rank_columns
 from franet.similarity._dense import check_not_all
 from franet.similarity._distances import DistanceSource, length_of_rows
-from franet.similarity._standardise import constant_columns
+from franet.similarity._standardize import constant_columns
 from franet.similarity.kernels import HUGE, TINY
 
 if TYPE_CHECKING:
@@ -98,12 +98,12 @@ def _block(n: int, device: Any, max_memory: int | None) -> int:
 
 
 class TorchCorrelationSource(TorchSource):
-    """Tiles of ``1 - pearson`` between standardised columns.
+    """Tiles of ``1 - pearson`` between standardized columns.
 
     Parameters
     ----------
     rows : tensor of shape (n, m)
-        The standardised features.
+        The standardized features.
     absolute : bool
         Whether the sign of the correlation is dropped.
     max_memory : int or None
@@ -244,7 +244,7 @@ def open_torch_source(
         X = rank_columns(X)
     if constant.any():
         X = X[:, ~constant]
-    rows = _standardised(torch, torch.as_tensor(X, device=device))
+    rows = _standardized(torch, torch.as_tensor(X, device=device))
     return TorchCorrelationSource(
         rows, similarity == "abs-correlation", max_memory
     ), constant
@@ -259,10 +259,10 @@ def _check_range(rows: NDArray[np.float64], similarity: str, p: float) -> None:
         raise DataError("The distances overflow: the values are too large. Scale them.")
 
 
-def _standardised(torch: Any, X: Any) -> Any:
+def _standardized(torch: Any, X: Any) -> Any:
     """Return the columns of a table as centred rows of unit length, in float64.
 
-    As :func:`franet.similarity._standardise.standardise` does, on the device.
+    As :func:`franet.similarity._standardize.standardize` does, on the device.
     """
     rows = X.T.to(torch.float64, copy=True).contiguous()
     largest = rows.abs().amax(dim=1, keepdim=True)

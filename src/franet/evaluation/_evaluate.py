@@ -46,10 +46,10 @@ _REFERENCES = {RANDOM: "RandomRanking", "column-subset": "ColumnSubset"}
     progress=optional(FUNCTION),
 )
 def evaluate(
-    rankers: Any,
     X: Any,
     y: Any = None,
     *,
+    rankers: Any = ("cover", "frane"),
     n_features: Any = "powers",
     folds: Any = 10,
     repeats: int = 1,
@@ -66,13 +66,13 @@ def evaluate(
 
     Parameters
     ----------
-    rankers : estimator, str, or a sequence or dict of them
-        Rankers by label, such as ``{"frane": FRANe(), "random": RandomRanking()}``;
-        strings are names from `franet.rankers.RANKERS`.
     X : array-like or sparse matrix of shape (n_samples, n_features)
         The table, without missing values.
     y : array-like of shape (n_samples,), optional
         Classes, for the measures that need them. No ranker sees them.
+    rankers : estimator, str, or sequence or dict of them, default=("cover", "frane")
+        Rankers by label, such as ``{"cover": Cover(), "random": RandomRanking()}``;
+        strings are names from `franet.rankers.NAMES`.
     n_features : "powers", int or sequence of int, default="powers"
         At how many features rankings are judged; ``"powers"``: 1, 2, 4, … and all.
     folds : int, "paper", splitter or iterable, default=10
@@ -98,11 +98,10 @@ def evaluate(
 
     Examples
     --------
-    >>> from franet import FRANe
     >>> from franet.evaluation import evaluate
     >>> from sklearn.datasets import load_breast_cancer
     >>> X, _ = load_breast_cancer(return_X_y=True)
-    >>> results = evaluate(FRANe(), X, folds=5, measures="rmae", name="tumours")
+    >>> results = evaluate(X, rankers="frane", folds=5, measures="rmae")
     >>> results.rankers
     ['frane', 'random', 'column-subset']
     """

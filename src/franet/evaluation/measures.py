@@ -19,7 +19,7 @@ from franet.evaluation._weights import (
 )
 from franet.evaluation.folds import Fold
 from franet.exceptions import DataError, UsageError
-from franet.similarity._standardise import powers_of_two
+from franet.similarity._standardize import powers_of_two
 
 __all__ = ["MEASURES", "FoldScorer", "Measure", "check_measures", "feature_counts"]
 
@@ -256,7 +256,7 @@ class FoldScorer:
 
     @cached_property
     def _scaled(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Both parts, standardised by the training part."""
+        """Both parts, standardized by the training part."""
         factors = powers_of_two(np.abs(self.train).max(axis=0))
         train = self.train * factors
         mean, σ = train.mean(axis=0), train.std(axis=0)

@@ -363,7 +363,7 @@ class Results:
         """
         from franet.plotting import plot_curves
 
-        return plot_curves(self, self._one(dataset), measure=measure, ax=ax)
+        return plot_curves(self, dataset, measure=measure, ax=ax)
 
     def _one(self, dataset: str | None) -> str:
         if dataset is not None:

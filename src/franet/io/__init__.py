@@ -191,3 +191,7 @@ def _number_type(dtype: Any) -> Any:
     if found.kind not in "iuf":
         raise UsageError(f"dtype is a type of numbers, such as 'float32', not {found}")
     return found
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

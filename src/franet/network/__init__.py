@@ -61,7 +61,7 @@ class AttributeNetwork:
     truncated_ : bool
         Whether only the strongest edges of each feature are stored.
     representation : Representation or None
-        With ``redundancy="cover"`` edges connect features with the pick that stands
+        After `Cover` edges connect features with the pick that stands
         for them: which one (``by``) and the correlation with its sign (``r``), whose
         absolute value is the weight. None for other networks.
 
@@ -73,7 +73,7 @@ class AttributeNetwork:
     >>> net = FRANe().fit(X).network_
     >>> net.neighbors("mean radius", top=2).names
     ['mean perimeter', 'mean area']
-    >>> net.explain("mean area").stands_for.names
+    >>> net.explain("mean area").members.names
     ['mean perimeter']
     """
 
@@ -177,7 +177,7 @@ class AttributeNetwork:
         explanation : Explanation
             Its rank, score and community, the lower-ranked features that it stands
             for, and the higher-ranked ones that are redundant with it; as text, a
-            few sentences. With ``redundancy="cover"`` a `CoverExplanation`, which
+            few sentences. After `Cover` a `CoverExplanation`, which
             also says what represents it and with what correlation.
         """
         j = self._index.find(feature)
@@ -228,7 +228,7 @@ class AttributeNetwork:
         -------
         network : AttributeNetwork
             The same features with other edges. Scores and ranks stay as they are.
-            After ``redundancy="cover"``, the network of absolute correlations.
+            After `Cover`, the network of absolute correlations.
 
         Raises
         ------
@@ -320,3 +320,7 @@ class AttributeNetwork:
         from franet.network._html import network_html
 
         return network_html(self)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

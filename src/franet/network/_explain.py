@@ -43,7 +43,7 @@ class Explanation:
         How many features that community has.
     community_hub : str or None
         The name of the best-ranked feature of that community.
-    stands_for : Neighbors
+    members : Neighbors
         The lower-ranked neighbours of which it is the strongest better-ranked
         neighbour, the strongest first.
     redundant_with : Neighbors
@@ -63,7 +63,7 @@ class Explanation:
     community: int
     community_size: int
     community_hub: str | None
-    stands_for: Neighbors
+    members: Neighbors
     redundant_with: Neighbors
     isolated: bool
     truncated: bool = False
@@ -91,9 +91,9 @@ class Explanation:
         )
 
     def _below(self) -> str:
-        if not self.stands_for:
+        if not self.members:
             return "It stands for no lower-ranked feature."
-        return f"It stands for {_listed(self.stands_for, 'lower-ranked')}."
+        return f"It stands for {_listed(self.members, 'lower-ranked')}."
 
     def _above(self) -> str:
         if not self.redundant_with:
@@ -145,7 +145,7 @@ def explain(net: AttributeNetwork, j: int) -> Explanation:
         community=label,
         community_size=int(groups.size[label]) if label >= 0 else 0,
         community_hub=str(net.names[groups.hub[label]]) if label >= 0 else None,
-        stands_for=table_of(net, j, found[for_whom], weight[for_whom]),
+        members=table_of(net, j, found[for_whom], weight[for_whom]),
         redundant_with=table_of(net, j, found[better], weight[better]),
         isolated=not len(found),
         truncated=net.truncated_,

@@ -9,28 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Recipe", "complete_above", "cover_recipe", "make_recipe", "portable"]
+from franet._place import portable
 
-# With these a fit is that of the paper, on the correlations behind a cover.
-_NO_COVER = {
-    "n_features_to_select": None,
-    "similarity": "abs-correlation",
-    "weighted": True,
-    "variant": "paper",
-    "redundancy": None,
-    "include": None,
-    "exclude": None,
-    "cost": None,
-    "groups": None,
-    "n_ranked": None,
-}
-
-
-def portable(state: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters as a file can hold them: of a Dask client its address."""
-    client = state.get("scheduler")
-    address = getattr(getattr(client, "scheduler", None), "address", None)
-    return dict(state) if address is None else {**state, "scheduler": address}
+__all__ = ["Recipe", "complete_above", "cover_recipe", "make_recipe"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,12 +102,15 @@ def cover_recipe(ranker: Any) -> Recipe:
 
     Parameters
     ----------
-    ranker : FRANe
-        The ranker, whose `redundancy` is ``"cover"`` and whose table is known.
+    ranker : Cover
+        The ranker, whose table is known.
     """
+    from franet._frane import FRANe
+
     n = ranker.n_features_in_
+    network = FRANe(similarity="abs-correlation", n_jobs=ranker.n_jobs)
     return Recipe(
-        parameters={**_parameters(ranker), **_NO_COVER},
+        parameters=_parameters(network),
         n_columns=n,
         names=getattr(ranker, "feature_names_in_", None),
         columns=np.arange(n),

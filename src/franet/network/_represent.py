@@ -128,7 +128,7 @@ class CoverExplanation(Explanation):
 
     def _role(self) -> str:
         if self.is_representative:
-            return self._many() if self.stands_for else "It stands for itself alone."
+            return self._many() if self.members else "It stands for itself alone."
         if self.representative is None or self.correlation is None:
             return "It is constant: it tells nothing, and nothing stands for it."
         apart = ", which is not in this part of the network" if self.is_apart else ""
@@ -138,7 +138,7 @@ class CoverExplanation(Explanation):
         )
 
     def _many(self) -> str:
-        items = self.stands_for
+        items = self.members
         shown = ", ".join(f"{k.name} ({_r(k)})" for k in items[:SHOWN])
         some = "feature" if len(items) == 1 else "features"
         most = ", most of all" if len(items) > SHOWN else ""
@@ -161,9 +161,9 @@ def explain_cover(
     strength = np.abs(found.r[below])
     known = np.isfinite(found.r[j])
     # Not by edges: a correlation of 0 makes none.
-    stands_for = table_of(net, j, below, strength) if len(below) else Neighbors()
+    members = table_of(net, j, below, strength) if len(below) else Neighbors()
     return CoverExplanation(
-        **{**vars(explain(net, j)), "stands_for": stands_for},
+        **{**vars(explain(net, j)), "members": members},
         representative=str(found.names[j]) if known else None,
         correlation=float(found.r[j]) if known else None,
         is_representative=own,

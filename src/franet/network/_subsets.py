@@ -103,7 +103,7 @@ def _what_is_missing(
     if net.representation is not None:
         return (
             "Features are connected with their representatives only "
-            "(redundancy='cover'): other edges are not stored."
+            "(Cover): other edges are not stored."
         )
     if not threshold >= net.threshold - slack:  # NaN: it has no edges
         known = "no edges" if np.isnan(net.threshold) else f"those of {net.threshold:g}"

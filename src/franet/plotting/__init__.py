@@ -21,3 +21,7 @@ __all__ = [
     "plot_similarity",
     "plot_simplex",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -25,8 +25,8 @@ def plot_coverage(ranker: Any, ax: Any = None) -> Any:
 
     Parameters
     ----------
-    ranker : FRANe
-        A fitted ranker with ``redundancy="cover"``.
+    ranker : Cover
+        A fitted ranker.
     ax : matplotlib.axes.Axes, optional
         Where to draw; by default in a new figure.
 
@@ -47,7 +47,7 @@ def plot_coverage(ranker: Any, ax: Any = None) -> Any:
     """
     if network_of(ranker).representation is None or not hasattr(ranker, "coverage_"):
         raise UsageError(
-            "plot_coverage needs a fitted FRANe(redundancy='cover'), whose picks cover "
+            "plot_coverage needs a fitted Cover, whose picks cover "
             "the table one by one."
         )
     ax = new_axes(ax, (7.5, 4.5))

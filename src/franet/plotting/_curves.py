@@ -19,10 +19,12 @@ __all__ = ["plot_curves"]
 _DASHES = ("-", "--", ":", "-.")
 
 
-@checked(dataset=TEXT, measure=TEXT, rankers=optional(SEVERAL), ax=optional(AXES))
+@checked(
+    dataset=optional(TEXT), measure=TEXT, rankers=optional(SEVERAL), ax=optional(AXES)
+)
 def plot_curves(
     results: Results,
-    dataset: str,
+    dataset: str | None = None,
     *,
     measure: str = "rmae",
     rankers: list[str] | None = None,
@@ -34,8 +36,8 @@ def plot_curves(
     ----------
     results : Results
         Where the curves are.
-    dataset : str
-        The data set.
+    dataset : str, optional
+        The data set; may be left out if there is only one.
     measure : str, default="rmae"
         A name from `franet.evaluation.MEASURES`.
     rankers : list of str, optional
@@ -49,6 +51,7 @@ def plot_curves(
         With the picture: the mean over the folds, a band of its standard error, and
         random columns in grey.
     """
+    dataset = results._one(dataset)
     names = results.rankers if rankers is None else rankers
     names = [name for name in names if results.has(dataset, name, measure)]
     if not names:

@@ -56,7 +56,7 @@ def plot_network(
 ) -> Any:
     """Draw the best features and their strongest edges, communities apart.
 
-    After ``redundancy="cover"`` each feature is joined with its representative; a
+    After `Cover` each feature is joined with its representative; a
     dashed line is a negative correlation.
 
     Parameters

@@ -37,7 +37,7 @@ def plot_quality(ranker: Any, ax: Any = None) -> Any:
     Raises
     ------
     UsageError
-        Where ``redundancy="cover"``: see `plot_coverage`.
+        Where the ranker is a `Cover`: see `plot_coverage`.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def plot_quality(ranker: Any, ax: Any = None) -> Any:
 def _check(ranker: Any) -> None:
     if network_of(ranker).representation is not None:
         raise UsageError(
-            "plot_quality shows thresholds, and redundancy='cover' has none. "
+            "plot_quality shows thresholds, and Cover has none. "
             "plot_coverage shows how much of the table its picks cover."
         )
 

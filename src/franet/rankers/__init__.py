@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +27,6 @@ __all__ = [
     "MCFS",
     "NAMES",
     "NDFS",
-    "PRESETS",
     "RANKERS",
     "SPEC",
     "UDFS",
@@ -48,6 +46,7 @@ __all__ = [
 RANKERS = {
     "agnos": ("franet.rankers.agnos", "AgnoS"),
     "column-subset": ("franet.rankers.column_subset", "ColumnSubset"),
+    "cover": ("franet._cover", "Cover"),
     "facility-location": ("franet.rankers.facility_location", "FacilityLocation"),
     "frane": ("franet._frane", "FRANe"),
     "genie3": ("franet.rankers.genie3", "Genie3"),
@@ -61,13 +60,11 @@ RANKERS = {
     "urelief": ("franet.rankers.urelief", "URelief"),
     "variance": ("franet.rankers.variance", "Variance"),
 }
-# Names for parameters that make a ranker another one: its name, and the parameters.
-PRESETS: dict[str, tuple[str, dict[str, Any]]] = {
-    "cover": ("frane", {"redundancy": "cover"}),
-}
 # What `get` knows.
-NAMES = sorted([*RANKERS, *PRESETS])
-_HOME = {name: module for module, name in RANKERS.values() if name != "FRANe"}
+NAMES = sorted(RANKERS)
+_HOME = {
+    name: module for module, name in RANKERS.values() if name not in ("Cover", "FRANe")
+}
 
 
 @checked(name=TEXT)
@@ -77,17 +74,13 @@ def get(name: str) -> Any:
     Parameters
     ----------
     name : str
-        One of `RANKERS`, such as ``"ndfs"``, or of `PRESETS`, such as ``"cover"``.
+        One of `NAMES`, such as ``"cover"`` or ``"ndfs"``.
 
     Returns
     -------
-    ranker : type or partial
-        The estimator class; for a preset the class with parameters set, which can be
-        called like it: ``get("cover")()`` is ``FRANe(redundancy="cover")``.
+    ranker : type
+        The estimator class.
     """
-    if name in PRESETS:
-        base, parameters = PRESETS[name]
-        return partial(get(base), **parameters)
     if name not in RANKERS:
         raise UsageError(
             f"There is no ranker {name!r}. Choose one of: {', '.join(NAMES)}."

@@ -15,9 +15,10 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.extmath import row_norms
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
+from franet._base import Need
 from franet.rankers._base import Ranker
 from franet.similarity._sparse import constant_in
-from franet.similarity._standardise import powers_of_two
+from franet.similarity._standardize import powers_of_two
 
 __all__ = [
     "AFFINITY_CONSTRAINTS",
@@ -81,7 +82,7 @@ def dense(X: Any) -> NDArray[np.float64]:
     return np.asarray(values, dtype=np.float64)
 
 
-def scaled(X: Any, constant: NDArray[np.bool_], standardise: bool) -> Any:
+def scaled(X: Any, constant: NDArray[np.bool_], standardize: bool) -> Any:
     """Return a copy, centred if it is dense, and of unit variance if asked for.
 
     Distances do not see the centring, but their rounding does: a common offset would
@@ -89,14 +90,14 @@ def scaled(X: Any, constant: NDArray[np.bool_], standardise: bool) -> Any:
     """
     if sparse.issparse(X):
         X = X.astype(np.float64)
-        if not standardise:
+        if not standardize:
             return X
         variance = mean_variance_axis(X, axis=0)[1]
         scale = np.sqrt(np.where(constant | (variance <= 0), 1.0, variance))
         return X @ sparse.diags_array(1 / scale)
     centred = X - X.mean(axis=0, dtype=np.float64)
     centred[:, constant] = 0.0
-    if standardise:
+    if standardize:
         scale = np.sqrt(np.einsum("ij,ij->j", centred, centred) / len(centred))
         centred /= np.where(scale > 0, scale, 1.0)
     return centred
@@ -280,11 +281,13 @@ class GraphRanker(Ranker):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **Ranker._parameter_constraints,
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "standardise": ["boolean"],
+        "standardize": ["boolean"],
     }
 
+    _needs: ClassVar[dict[str, Need]] = {"width": Need("auto", "affinity", ("heat",))}
+
     n_neighbors: int
-    standardise: bool
+    standardize: bool
     affinity: str
     width: float | str
 
@@ -315,14 +318,14 @@ class GraphRanker(Ranker):
     def _affinity(self, X: Any) -> Affinity:
         """Return the graph of the rows of X; note it if it collapsed."""
         cosine = self.affinity == "cosine"
-        if cosine and not self.standardise:
+        if cosine and not self.standardize:
             table = X  # Centring would change the angles.
         else:
             # … which are those of centred columns here, also of a sparse table.
             table = dense(X) if cosine else X
-            table = scaled(table, self.constant_, self.standardise)
+            table = scaled(table, self.constant_, self.standardize)
         # A width that is given, and the one that is reported, are the user's.
-        unit = 1.0 if self.standardise else self._unit
+        unit = 1.0 if self.standardize else self._unit
         width = self.width
         if not isinstance(width, str):
             width = float(np.clip(width * unit * unit, TINY, 1 / TINY))

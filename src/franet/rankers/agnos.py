@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from franet._place import Place, parse_place
 from franet._torch import wanted
 from franet.exceptions import DataError
 from franet.rankers import _agnos_numpy, _agnos_torch
@@ -26,7 +27,7 @@ __all__ = ["AgnoS"]
 class AgnoS(Ranker):
     """Rank features by what an autoencoder with a sparse input needs.
 
-    The columns of the table are standardised, X (m × n). An autoencoder with one
+    The columns of the table are standardized, X (m × n). An autoencoder with one
     hidden layer of d units, H = tanh((X · a) W + b) and X̂ = H V + c, learns to give
     back its input while it pays for looking at it. ``"slack"`` (AgnoS-S) multiplies
     each input by a slack variable aᵢ, which starts at one, and minimises
@@ -50,7 +51,7 @@ class AgnoS(Ranker):
         Slack variables, the variant that others compare with, or a group lasso.
     n_hidden : int or "auto", default="auto"
         The number d of hidden units. ``"auto"`` takes the intrinsic dimension of the
-        standardised table from two nearest neighbours, rounded, as the paper does:
+        standardized table from two nearest neighbours, rounded, as the paper does:
         see `franet.rankers.intrinsic_dimension`. Where it cannot be estimated (fewer
         than four different rows, a grid) one less than the number of rows, at most
         ten.
@@ -69,12 +70,10 @@ class AgnoS(Ranker):
     patience : int, default=100
         See `tol`. With steps of 0.01 a slack variable can move from one to zero in that
         time.
-    backend : {"auto", "numpy", "torch"}, default="auto"
-        ``"torch"`` needs the extra ``franet[torch]``. ``"auto"`` takes torch if it is
-        installed and sees a CUDA device, or if `device` is given, otherwise NumPy.
-    device : str or None, default=None
-        The torch device, such as ``"cpu"`` or ``"cuda:0"``; None takes CUDA where it
-        is. Not for NumPy.
+    backend : str, default="auto"
+        ``"numpy"``, ``"torch"`` or a torch device such as ``"cuda:0"``, which need the
+        extra ``franet[torch]``. ``"auto"`` takes torch if it is installed and sees a
+        CUDA device, otherwise NumPy.
     random_state : int, RandomState instance or None, default=None
         Draws the initial weights (Glorot's uniform ones). An int gives the same ranking
         in every run.
@@ -156,8 +155,7 @@ class AgnoS(Ranker):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "patience": [Interval(Integral, 1, None, closed="left")],
-        "backend": [StrOptions({"auto", "numpy", "torch"})],
-        "device": [str, None],
+        "backend": [str],
         "random_state": ["random_state"],
     }
 
@@ -172,8 +170,7 @@ class AgnoS(Ranker):
         max_iter: int = 2000,
         tol: float = 1e-2,
         patience: int = 100,
-        backend: Literal["auto", "numpy", "torch"] = "auto",
-        device: str | None = None,
+        backend: str = "auto",
         random_state: Any = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
@@ -185,12 +182,17 @@ class AgnoS(Ranker):
         self.tol = tol
         self.patience = patience
         self.backend = backend
-        self.device = device
         self.random_state = random_state
 
+    def _place(self) -> Place:
+        return parse_place(self.backend, ("numpy", "torch"))
+
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        self._place()
+
     def _score(self, X: Any) -> NDArray[np.float64]:
-        on_torch = wanted(self.backend, self.device)
-        self.backend_ = "torch" if on_torch else "numpy"
+        self.backend_ = "torch" if wanted(self._place()) else "numpy"
         table = X.toarray() if sparse.issparse(X) else X
         varies = table.max(axis=0) > table.min(axis=0)
         scores = np.zeros(table.shape[1])
@@ -198,7 +200,7 @@ class AgnoS(Ranker):
             self.n_hidden_, self.n_iter_, self.loss_curve_ = 0, 0, np.empty(0)
             self._collapse("All columns are constant: there is nothing to rank.")
             return scores
-        Z = standardise(table[:, varies])
+        Z = standardize(table[:, varies])
         auto = self.n_hidden == "auto"
         self.n_hidden_ = hidden_units(Z) if auto else int(self.n_hidden)
         network, training = self._train(Z)
@@ -234,11 +236,11 @@ class AgnoS(Ranker):
             self.patience,
         )
         if self.backend_ == "torch":
-            return _agnos_torch.train(Z, start, settings, self.device)
+            return _agnos_torch.train(Z, start, settings, self._place().device)
         return _agnos_numpy.train(Z, start, settings)
 
 
-def standardise(X: NDArray[np.floating]) -> NDArray[np.floating]:
+def standardize(X: NDArray[np.floating]) -> NDArray[np.floating]:
     """Return columns of mean 0 and variance 1; none of them may be constant."""
     Z = X.astype(np.float64)
     # Squares of very large or very small numbers leave the range.

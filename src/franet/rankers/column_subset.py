@@ -14,7 +14,7 @@ from franet.cover._residual import Residual
 from franet.rankers._base import Ranker
 from franet.rankers._greedy import dense, falling, first_best, how_many
 from franet.similarity._sparse import constant_in
-from franet.similarity._standardise import feature_rows, powers_of_two, standardise
+from franet.similarity._standardize import feature_rows, powers_of_two, standardize
 
 __all__ = ["ColumnSubset"]
 
@@ -32,7 +32,7 @@ class ColumnSubset(Ranker):
     ----------
     n_features_to_select : int or float, default=None
         How many features `transform` keeps; a float is a share, None keeps half.
-    standardise : bool, default=True
+    standardize : bool, default=True
         Whether all features weigh the same, whatever their units. False: columns are
         centred only, and those of large variance weigh more.
     n_ranked : int, default=None
@@ -44,7 +44,7 @@ class ColumnSubset(Ranker):
     ----------
     scores_ : ndarray of shape (n_features_in_,)
         The gain of a pick: the decrease of the error when it was picked. With
-        ``standardise`` a feature contains 1, the table n. A gain may exceed the one
+        ``standardize`` a feature contains 1, the table n. A gain may exceed the one
         before it; the score then is as large as that. Others: what the feature would
         add after the last pick. Where that is nothing (the picks explain the feature)
         the score is negative: the share of the table that the feature would explain
@@ -105,7 +105,7 @@ class ColumnSubset(Ranker):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **Ranker._parameter_constraints,
-        "standardise": ["boolean"],
+        "standardize": ["boolean"],
         "n_ranked": [None, Interval(Integral, 1, None, closed="left")],
     }
 
@@ -113,11 +113,11 @@ class ColumnSubset(Ranker):
         self,
         n_features_to_select: int | float | None = None,
         *,
-        standardise: bool = True,
+        standardize: bool = True,
         n_ranked: int | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
-        self.standardise = standardise
+        self.standardize = standardize
         self.n_ranked = n_ranked
 
     def _score(self, X: Any) -> NDArray[np.float64]:
@@ -125,8 +125,8 @@ class ColumnSubset(Ranker):
         columns = np.flatnonzero(~constant_in(X))
         rows = feature_rows(dense(X), columns, len(columns), np.float64)
         scale = 1.0
-        if self.standardise:
-            standardise(rows)
+        if self.standardize:
+            standardize(rows)
         else:
             scale = _centre(rows)
         residual = Residual(rows)

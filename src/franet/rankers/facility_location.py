@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval
 
 from franet._threads import count_threads
 from franet.rankers._base import Ranker
-from franet.rankers._cover import Columns, Cover
+from franet.rankers._facility import Columns, FacilityGains
 from franet.rankers._greedy import dense, falling, how_many
 from franet.similarity._sparse import constant_in
 
@@ -138,7 +138,7 @@ class FacilityLocation(Ranker):
         k = min(how_many(self.n_ranked, self.n_features_to_select, n), len(columns))
         self.gains_ = np.empty(0)
         if k:
-            cover = Cover(
+            cover = FacilityGains(
                 Columns(dense(X), columns),
                 float(self.power),
                 count_threads(self.n_jobs),
@@ -151,7 +151,7 @@ class FacilityLocation(Ranker):
 
 
 def _all_scores(
-    order: NDArray[np.intp], gains: NDArray[np.float64], cover: Cover
+    order: NDArray[np.intp], gains: NDArray[np.float64], cover: FacilityGains
 ) -> NDArray[np.float64]:
     """Return scores that fall along the picks, and are lower for all others."""
     fallen = falling(np.append(gains, gains[-1]))

@@ -17,7 +17,7 @@ from franet._threads import count_threads
 from franet.rankers._base import Ranker
 from franet.rankers._greedy import dense
 from franet.similarity._sparse import constant_in
-from franet.similarity._standardise import feature_rows, standardise
+from franet.similarity._standardize import feature_rows, standardize
 
 __all__ = ["Genie3"]
 
@@ -34,7 +34,7 @@ class Genie3(Ranker):
         ``1/|T| Σ_t Σ_{N: t splits N on j} |N|/m · (Var(N) − Σ_c |N_c|/|N| · Var(N_c))``
 
     with ``N_c`` the two children of node N and ``Var`` the mean over all features of
-    the variance of the standardised feature in the node. A split on j also counts
+    the variance of the standardized feature in the node. A split on j also counts
     what it removes of the variance of j itself, as in the paper: trees are not told
     which feature they predict.
 
@@ -53,7 +53,7 @@ class Genie3(Ranker):
     bootstrap : bool, default=True
         Whether each tree sees a bootstrap sample of the rows, as in the authors' code.
     n_components : int or None, default=256
-        Targets are the principal components of the standardised features instead of
+        Targets are the principal components of the standardized features instead of
         the features: a rotation leaves all variances of a node as they are, so with
         all components (None, or a table of smaller rank) the score is the same. With
         fewer, the components of least variance are left out.
@@ -145,7 +145,7 @@ class Genie3(Ranker):
         if not len(columns):
             return scores
         rows = feature_rows(dense(X), columns, len(columns), np.float64)
-        standardise(rows)
+        standardize(rows)
         # Unit length becomes unit variance.
         Z = rows.T * np.sqrt(X.shape[0])
         Y = components(Z, self.n_components)

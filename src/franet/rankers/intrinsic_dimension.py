@@ -37,7 +37,7 @@ def intrinsic_dimension(
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n_samples, n_features)
-        The table. It is used as it is: standardise columns of different units first.
+        The table. It is used as it is: standardize columns of different units first.
     method : {"fit", "mle"}, default="fit"
         The straight line of the paper, or maximum likelihood. Likelihood varies less
         from sample to sample; the line is what published values come from.

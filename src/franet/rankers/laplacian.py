@@ -42,7 +42,7 @@ class LaplacianScore(GraphRanker):
         The width of the heat kernel. ``"auto"`` is the median of d² over neighbours
         that differ. The literature's 1 makes all weights zero unless distances
         happen to be about 1: then all features tie, and a warning says so.
-    standardise : bool, default=False
+    standardize : bool, default=False
         Whether distances are those of columns of unit variance. By default they are
         those of the table, as in the paper. The score of a column itself does not
         depend on its unit.
@@ -77,7 +77,7 @@ class LaplacianScore(GraphRanker):
     -----
     Time is O(m²·n) for the neighbours and O(k·m·n) for the scores of m examples, n
     features and k neighbours. A sparse table stays sparse, but for cosines of
-    standardised columns. If more than half of the examples lost all their weight, all
+    standardized columns. If more than half of the examples lost all their weight, all
     scores are 0 and a `DegenerateRankingWarning` says why.
 
     References
@@ -105,13 +105,13 @@ class LaplacianScore(GraphRanker):
         n_neighbors: int = 5,
         affinity: str = "heat",
         width: float | str = "auto",
-        standardise: bool = False,
+        standardize: bool = False,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.n_neighbors = n_neighbors
         self.affinity = affinity
         self.width = width
-        self.standardise = standardise
+        self.standardize = standardize
 
     def _score(self, X: Any) -> NDArray[np.float64]:
         X = self._begin(X)

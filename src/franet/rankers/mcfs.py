@@ -58,7 +58,7 @@ class MCFS(GraphRanker):
         The width of the heat kernel. ``"auto"`` is the median of d² over neighbours
         that differ. With a fixed width, such as the literature's 1, all weights may
         be zero: then all features tie, and a warning says so.
-    standardise : bool, default=True
+    standardize : bool, default=True
         Whether columns are brought to unit variance, for distances and regressions.
         A coefficient grows as the unit of its column shrinks, so that without it the
         score says more about units than about clusters. The literature takes raw
@@ -126,7 +126,7 @@ class MCFS(GraphRanker):
         n_neighbors: int = 5,
         affinity: str = "heat",
         width: float | str = "auto",
-        standardise: bool = True,
+        standardize: bool = True,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.n_clusters = n_clusters
@@ -134,7 +134,7 @@ class MCFS(GraphRanker):
         self.n_neighbors = n_neighbors
         self.affinity = affinity
         self.width = width
-        self.standardise = standardise
+        self.standardize = standardize
 
     def _score(self, X: Any) -> NDArray[np.float64]:
         X = self._begin(X)
@@ -148,7 +148,7 @@ class MCFS(GraphRanker):
         Y -= Y.mean(axis=0)
         lengths = np.linalg.norm(Y, axis=0)
         Y /= np.where(lengths > 0, lengths, 1.0)
-        table = scaled(dense(X), self.constant_, self.standardise)
+        table = scaled(dense(X), self.constant_, self.standardize)
         table = np.asfortranarray(table[:, varied])
         coefficients = _lars(table, Y, self._cardinality(X.shape))
         scores[varied] = np.abs(coefficients).max(axis=1)

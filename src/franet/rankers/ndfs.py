@@ -65,7 +65,7 @@ class NDFS(GraphRanker):
         The width of the heat kernel. ``"auto"`` is the median of d² over neighbours
         that differ. With a fixed width, such as the literature's 1, all weights may
         be zero: then the graph says nothing, and a warning says so.
-    standardise : bool, default=True
+    standardize : bool, default=True
         Whether columns are centred and brought to unit variance, for distances and
         for the regression. Rows of W grow as the unit of their column shrinks, so
         that without it the score says more about units than about clusters. The
@@ -155,7 +155,7 @@ class NDFS(GraphRanker):
         n_neighbors: int = 5,
         affinity: str = "heat",
         width: float | str = "auto",
-        standardise: bool = True,
+        standardize: bool = True,
         max_iter: int = 50,
         tol: float = 1e-4,
         random_state: Any = None,
@@ -168,7 +168,7 @@ class NDFS(GraphRanker):
         self.n_neighbors = n_neighbors
         self.affinity = affinity
         self.width = width
-        self.standardise = standardise
+        self.standardize = standardize
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
@@ -181,8 +181,8 @@ class NDFS(GraphRanker):
         self.n_iter_ = 1
         if varied.any():
             table = dense(X)
-            if self.standardise:
-                table = scaled(table, self.constant_, standardise=True)
+            if self.standardize:
+                table = scaled(table, self.constant_, standardize=True)
             table = np.ascontiguousarray(table[:, varied])
             scores[varied] = self._alternate(table, N)
         return scores

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils._param_validation import Interval, Options
 
+from franet._base import Need
 from franet.rankers._affinity import (
     AFFINITY_CONSTRAINTS,
     Affinity,
@@ -57,7 +58,7 @@ class SPEC(GraphRanker):
         The width of the heat kernel. ``"auto"`` is the median of d² over neighbours
         that differ. With a fixed width, such as the literature's 1, all weights may
         be zero: then all features tie, and a warning says so.
-    standardise : bool, default=False
+    standardize : bool, default=False
         Whether distances are those of columns of unit variance. By default they are
         those of the table. The score of a column itself does not depend on its unit.
 
@@ -91,7 +92,7 @@ class SPEC(GraphRanker):
     -----
     Time is O(m²·n) for the neighbours of m examples, O(k·m·n) for φ1 and φ2, and
     O(K·m·n) for φ3 with its eigenvectors: dense, O(m³), up to 2,000 examples, Lanczos
-    iterations above. A sparse table stays sparse, but for cosines of standardised
+    iterations above. A sparse table stays sparse, but for cosines of standardized
     columns. If more than half of the examples lost all their weight, all scores are 0
     and a `DegenerateRankingWarning` says why.
 
@@ -114,6 +115,10 @@ class SPEC(GraphRanker):
         "style": [Options(Integral, {1, 2, 3})],
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
     }
+    _needs: ClassVar[dict[str, Need]] = {
+        **GraphRanker._needs,
+        "n_clusters": Need(5, "style", (3,)),
+    }
 
     def __init__(
         self,
@@ -124,7 +129,7 @@ class SPEC(GraphRanker):
         n_neighbors: int = 5,
         affinity: str = "heat",
         width: float | str = "auto",
-        standardise: bool = False,
+        standardize: bool = False,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.style = style
@@ -132,7 +137,7 @@ class SPEC(GraphRanker):
         self.n_neighbors = n_neighbors
         self.affinity = affinity
         self.width = width
-        self.standardise = standardise
+        self.standardize = standardize
 
     def _score(self, X: Any) -> NDArray[np.float64]:
         X = self._begin(X)

@@ -11,6 +11,7 @@ from scipy import sparse
 from scipy.linalg import eigh, svd
 from sklearn.utils._param_validation import Interval
 
+from franet._base import Need
 from franet.rankers._affinity import GraphRanker, dense, neighbors, scaled
 
 __all__ = ["UDFS"]
@@ -49,7 +50,7 @@ class UDFS(GraphRanker):
         middle.
     n_neighbors : int, default=5
         Neighbours of each example, at most all others; 5 is the paper's.
-    standardise : bool, default=True
+    standardize : bool, default=True
         Whether columns are brought to unit variance. Without it a column of small
         values varies little in any neighbourhood and wins. The literature takes raw
         values: False.
@@ -120,6 +121,8 @@ class UDFS(GraphRanker):
         "tol": [Interval(Real, 0, None, closed="left")],
     }
 
+    _needs: ClassVar[dict[str, Need]] = {}  # its graph has no weights
+
     def __init__(
         self,
         n_features_to_select: int | float | None = None,
@@ -128,7 +131,7 @@ class UDFS(GraphRanker):
         gamma: float = 0.1,
         ridge: float = 1.0,
         n_neighbors: int = 5,
-        standardise: bool = True,
+        standardize: bool = True,
         max_iter: int = 50,
         tol: float = 1e-4,
     ) -> None:
@@ -137,7 +140,7 @@ class UDFS(GraphRanker):
         self.gamma = gamma
         self.ridge = ridge
         self.n_neighbors = n_neighbors
-        self.standardise = standardise
+        self.standardize = standardize
         self.max_iter = max_iter
         self.tol = tol
 
@@ -146,7 +149,7 @@ class UDFS(GraphRanker):
         self.n_iter_ = 1
         if self.constant_.all():
             return np.zeros(X.shape[1])
-        table = scaled(dense(X), self.constant_, self.standardise)
+        table = scaled(dense(X), self.constant_, self.standardize)
         near = neighbors(table, self.n_neighbors)[1]
         U, values, Vt = svd(table, full_matrices=False, check_finite=False)
         limit = max(table.shape) * np.finfo(float).eps * values[0]

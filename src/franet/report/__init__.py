@@ -1,6 +1,6 @@
 """The report: one HTML file that shows a ranking and the network behind it, if any.
 
-`summarise` makes a plain dict of a fitted ranker, `render` makes a page of the dict,
+`summarize` makes a plain dict of a fitted ranker, `render` makes a page of the dict,
 `write` writes the page (or the dict, as JSON) to a file. Bokeh and jinja2 are needed
 for the page only, and loaded when it is made.
 """
@@ -8,7 +8,7 @@ for the page only, and loaded when it is made.
 from __future__ import annotations
 
 from franet.report._render import check_installed, render
-from franet.report._summary import FORMAT, VERSION, summarise
+from franet.report._summary import FORMAT, VERSION, summarize
 from franet.report._write import check_report, write
 
 __all__ = [
@@ -17,6 +17,10 @@ __all__ = [
     "check_installed",
     "check_report",
     "render",
-    "summarise",
+    "summarize",
     "write",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

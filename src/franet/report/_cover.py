@@ -36,7 +36,7 @@ def cover_part(
     Parameters
     ----------
     ranker : FRANe
-        The fitted ranker, whose `redundancy` is ``"cover"``.
+        The fitted ranker, a `Cover`.
     table : ndarray or CSC array of shape (m, n), optional
         The table; without it correlations are known at edges only.
     names : sequence of str
@@ -96,7 +96,7 @@ def _cover(ranker: Any, names: Sequence[str]) -> dict[str, Any]:
         "more": bool(found.more),
         "share": number(found.share),
         "n_picked": n_picked,
-        "n_representatives": len(ranker.represents_),
+        "n_representatives": len(ranker.members_),
         "covered": {
             "count": counted,
             "share": number(ranker.coverage_[counted - 1], 5),
@@ -164,7 +164,7 @@ def _rows(
 
 def _row(ranker: Any, names: Sequence[str], j: int) -> dict[str, Any]:
     why = ranker.network_.explain(j)
-    by = int(ranker.represented_by_[j])
+    by = int(ranker.representative_[j])
 
     def linked(k: int, r: float) -> dict[str, Any]:
         return {"name": names[k], "index": k, "weight": number(r, 6)}
@@ -180,9 +180,9 @@ def _row(ranker: Any, names: Sequence[str], j: int) -> dict[str, Any]:
         "community": why.community,
         "n_neighbors": why.n_neighbors,
         "representative": None if by in (-1, j) else linked(by, why.correlation),
-        "stands_for": {
-            "count": len(why.stands_for),
-            "features": [names[item.index] for item in why.stands_for[:NAMED]],
+        "members": {
+            "count": len(why.members),
+            "features": [names[item.index] for item in why.members[:NAMED]],
             "mean": None if mean is None else number(mean, 6),
         },
         "neighbors": [linked(item.index, item.correlation) for item in near],

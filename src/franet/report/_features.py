@@ -40,9 +40,9 @@ def _row(
         "community": why.community,
         "n_neighbors": why.n_neighbors,
         "representative": above[0] if above else None,
-        "stands_for": {
-            "count": len(why.stands_for),
-            "features": [names[item.index] for item in why.stands_for[:NAMED]],
+        "members": {
+            "count": len(why.members),
+            "features": [names[item.index] for item in why.members[:NAMED]],
             "mean": None,
         },
         "neighbors": _linked(ranker.network_.neighbors(j, top=NEIGHBORS), names),

@@ -133,7 +133,7 @@ def _add_nodes(fig: Any, summary: dict[str, Any], x: Any, y: Any) -> Any:
 def _importance(feature: dict[str, Any], cover: bool) -> float:
     """Return the area of a node: its score, or how many features it stands for."""
     if cover:
-        return 1.0 + int(feature["stands_for"]["count"])
+        return 1.0 + int(feature["members"]["count"])
     return feature["score"] or 0.0
 
 
@@ -147,7 +147,7 @@ def _roles(shown: list[dict[str, Any]], symbol: str) -> dict[str, list[str]]:
             if there
             else "itself"
         )
-    return {"stands": [f"{f['stands_for']['count']:,}" for f in shown], "by": by}
+    return {"stands": [f"{f['members']['count']:,}" for f in shown], "by": by}
 
 
 def _number(label: int) -> str:

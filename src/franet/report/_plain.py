@@ -110,7 +110,7 @@ def _rows(
             "community": None,
             "n_neighbors": None,
             "representative": None,
-            "stands_for": None,
+            "members": None,
             "neighbors": None,
             "distribution": None if table is None else distribution(table, int(j)),
         }
@@ -138,7 +138,7 @@ def _add_relations(rows: list[dict[str, Any]], r: NDArray[np.float64]) -> None:
         below = np.flatnonzero(partner == at)
         if partner[at] >= 0:
             row["representative"] = linked(at, int(partner[at]))
-        row["stands_for"] = {
+        row["members"] = {
             "count": len(below),
             "features": [rows[k]["name"] for k in below[:NAMED]],
             "mean": None,

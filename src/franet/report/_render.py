@@ -38,7 +38,7 @@ def render(summary: dict[str, Any]) -> str:
     Parameters
     ----------
     summary : dict
-        What `summarise` returned, or the same read from JSON.
+        What `summarize` returned, or the same read from JSON.
 
     Returns
     -------
@@ -48,7 +48,7 @@ def render(summary: dict[str, Any]) -> str:
     """
     if summary.get("format") != "franet-report" or summary.get("version") != 1:
         raise UsageError(
-            "summary is not a report of version 1; make it by franet.report.summarise"
+            "summary is not a report of version 1; make it by franet.report.summarize"
         )
     check_installed()
     from bokeh.resources import Resources
@@ -118,7 +118,7 @@ def _for_script(summary: dict[str, Any]) -> dict[str, Any]:
         "community",
         "n_neighbors",
         "representative",
-        "stands_for",
+        "members",
         "neighbors",
         "gain",
     )

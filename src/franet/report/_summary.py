@@ -25,7 +25,7 @@ from franet.report._numbers import number, numbers
 from franet.report._plain import plain_part
 from franet.report._warnings import data_summary, notes
 
-__all__ = ["FORMAT", "VERSION", "summarise"]
+__all__ = ["FORMAT", "VERSION", "summarize"]
 
 FORMAT = "franet-report"
 VERSION = 1
@@ -43,7 +43,7 @@ _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "bokeh")
     seconds=optional(NUMBER),
     warnings=SEVERAL,
 )
-def summarise(
+def summarize(
     ranker: Any,
     X: Any = None,
     *,
@@ -91,9 +91,9 @@ def summarise(
     --------
     >>> from sklearn.datasets import load_breast_cancer
     >>> from franet import FRANe
-    >>> from franet.report import summarise
+    >>> from franet.report import summarize
     >>> X, _ = load_breast_cancer(return_X_y=True, as_frame=True)
-    >>> summary = summarise(FRANe().fit(X), X, title="Tumours")
+    >>> summary = summarize(FRANe().fit(X), X, title="Tumours")
     >>> summary["features"][0]["name"]
     'mean compactness'
     """

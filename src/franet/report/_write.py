@@ -55,7 +55,7 @@ def write(
     Parameters
     ----------
     summary : dict
-        What `summarise` returned.
+        What `summarize` returned.
     path : path-like
         The file: a page that needs nothing else if its name ends in .html, the dict
         itself if it ends in .json.

@@ -31,7 +31,7 @@ from franet.similarity._sparse import (
     rank_sparse_columns,
     sparse_constant_columns,
 )
-from franet.similarity._standardise import constant_columns
+from franet.similarity._standardize import constant_columns
 
 __all__ = ["CORRELATIONS", "SIMILARITIES", "open_source"]
 
@@ -74,7 +74,7 @@ def open_source(
         Whether NaN is missing and each pair uses the rows that both have.
     max_memory : int, optional
         Bytes that source and search may take; None is half of what is free. Where
-        standardised features take more, they lie in a temporary file.
+        standardized features take more, they lie in a temporary file.
     n_thresholds, n_threads : int
         What the search will need depends on them. No result does.
     """
@@ -134,7 +134,7 @@ def _open_correlation(
     if isinstance(table, SparseColumns) and _fits(table, budget):
         X = table.load()
         X.sum_duplicates()
-        check_finite(X, table.names, False, table.choice)
+        check_finite(X, table.names, False, table.for_gaps)
         return _open_sparse(X, absolute, ranks, budget)
     return open_dense(table, absolute, ranks, budget)
 

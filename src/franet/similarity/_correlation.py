@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from franet.engine.tiles import PairSource, block_size
-from franet.similarity._standardise import feature_rows, powers_of_two, standardise
+from franet.similarity._standardize import feature_rows, powers_of_two, standardize
 from franet.similarity.kernels import pair_products
 
 __all__ = [
@@ -45,7 +45,7 @@ def group_size(m: int, dtype: Any) -> int:
 
 
 class CorrelationSource(PairSource):
-    """Tiles of ``1 - pearson`` between standardised columns.
+    """Tiles of ``1 - pearson`` between standardized columns.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class CorrelationSource(PairSource):
     ) -> None:
         n, block = len(columns), block_size(len(columns), BLOCK[X.dtype])
         rows = feature_rows(X, columns, -(-n // block) * block, np.float64)
-        standardise(rows)
+        standardize(rows)
         self._describe(n, block, X.shape[0], X.dtype, absolute)
         self._hold(rows)
 
@@ -72,7 +72,7 @@ class CorrelationSource(PairSource):
     def of_rows(
         cls, rows: NDArray[np.float64], n: int, block: int, dtype: Any, absolute: bool
     ) -> Self:
-        """Return the source of features that are standardised and padded already."""
+        """Return the source of features that are standardized and padded already."""
         source = cls.__new__(cls)
         source._describe(n, block, rows.shape[1], dtype, absolute)
         source._hold(rows)
@@ -159,7 +159,7 @@ class PairwiseCorrelationSource(PairSource):
         rows = feature_rows(X, columns, padded, np.float64)
         present = ~np.isnan(rows)
         present[self.n :] = False
-        # Standardised over what is there, so that the sums below hardly cancel.
+        # Standardized over what is there, so that the sums below hardly cancel.
         largest = np.abs(rows).max(axis=1, where=present, initial=0.0)
         rows *= powers_of_two(largest)[:, None]
         count = np.maximum(present.sum(axis=1), 1)

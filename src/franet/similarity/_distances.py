@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from franet.engine.tiles import PairSource, block_size
 from franet.similarity import kernels
 from franet.similarity._sparse import moments
-from franet.similarity._standardise import feature_rows
+from franet.similarity._standardize import feature_rows
 
 __all__ = ["DISTANCES", "DistanceSource", "length_of_rows"]
 

@@ -21,7 +21,7 @@ from franet.columns._finite import bad_value
 from franet.engine.memory import RowFile, own_pages
 from franet.engine.tiles import PairSource, TileRunner, block_size
 from franet.similarity._correlation import to_dissimilarity
-from franet.similarity._standardise import powers_of_two
+from franet.similarity._standardize import powers_of_two
 
 __all__ = ["GramSource", "Moments", "chunk_rows", "suits_gram"]
 
@@ -105,7 +105,7 @@ class Moments:
             report("means", min(at + rows, m), m)
         if bad is not None:
             j, row, value = bad
-            raise bad_value(value, row, j, table.names, table.choice)
+            raise bad_value(value, row, j, table.names, table.for_gaps)
         mean = total / m
         reach = np.maximum(hi * scale - mean, mean - lo * scale)
         return cls(lo == hi, scale, mean, powers_of_two(reach))

@@ -1,6 +1,6 @@
 """Numbers and categories on one scale, as tiles of ``d = 1 - s``.
 
-Each column stands for a space: a number for the line of its standardised values, a
+Each column stands for a space: a number for the line of its standardized values, a
 category for the centred indicators of its levels, of one dimension less than it has
 levels. With orthonormal bases ``B`` of two spaces, ``‖BᵀC‖²`` is ``r²`` for two
 numbers, the correlation ratio ``η²`` for a number and a category, and ``χ²/m`` for two
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from franet._coded import CodedTable, column_name
 from franet.engine.tiles import PairSource, block_size
 from franet.exceptions import DataError
-from franet.similarity._standardise import constant_columns, feature_rows, standardise
+from franet.similarity._standardize import constant_columns, feature_rows, standardize
 from franet.similarity.kernels import level_squares, table_squares
 
 __all__ = ["MixedSource", "open_mixed", "warn_of_identifiers"]
@@ -113,7 +113,7 @@ class MixedSource(PairSource):
         many = np.flatnonzero(n_levels > 2)
         self._categories = _Categories(self._values[many])
         self._values[many] = 0.0
-        standardise(self._values)
+        standardize(self._values)
         self._place = np.full(padded, -1)
         self._place[many] = np.arange(len(many))
         self._dimensions = np.ones(padded)

@@ -1,4 +1,4 @@
-"""Standardised features of any table, in memory or in a temporary file."""
+"""Standardized features of any table, in memory or in a temporary file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from franet.columns import Columns
 from franet.columns._file import FileColumns
 from franet.columns._finite import check_rows
 from franet.engine.memory import RowFile
-from franet.similarity._standardise import standardise
+from franet.similarity._standardize import standardize
 
 __all__ = ["rank_rows", "rows_in_memory", "rows_on_disk"]
 
@@ -31,7 +31,7 @@ def rank_rows(rows: NDArray[np.float64]) -> None:
 def rows_in_memory(
     table: Columns, block: int, ranks: bool, piece: int
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return the standardised features as rows, and which columns are constant.
+    """Return the standardized features as rows, and which columns are constant.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def _prepare(
     ranks: bool,
     constant: NDArray[np.bool_],
 ) -> Any:
-    """Return some features, checked and standardised, without constant ones."""
+    """Return some features, checked and standardized, without constant ones."""
     lo, hi = rows.min(axis=1), rows.max(axis=1)
     check_rows(rows, lo, hi, first, table)
     # Peak to peak, because variance rounds for constant columns.
@@ -114,5 +114,5 @@ def _prepare(
         rows = rows[~same]
     if ranks:
         rank_rows(rows)
-    standardise(rows)
+    standardize(rows)
     return rows

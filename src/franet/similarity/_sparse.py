@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from franet.engine.tiles import PairSource, block_size
 from franet.similarity._correlation import to_dissimilarity
-from franet.similarity._standardise import constant_columns, powers_of_two
+from franet.similarity._standardize import constant_columns, powers_of_two
 from franet.similarity.kernels import add_products
 
 __all__ = [

@@ -139,12 +139,12 @@ class BlockCache:
 
 
 class StoredCorrelationSource(CorrelationSource):
-    """Tiles of ``1 - pearson`` between standardised columns in a file.
+    """Tiles of ``1 - pearson`` between standardized columns in a file.
 
     Parameters
     ----------
     file : RowFile
-        The standardised features, padded with zeros to whole blocks.
+        The standardized features, padded with zeros to whole blocks.
     n, block, m : int
         Numbers of features, of those in a block, and of their values.
     dtype : dtype

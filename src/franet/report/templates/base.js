@@ -4,7 +4,7 @@ const report = JSON.parse(document.getElementById("report-data").textContent);
 const $ = (id) => document.getElementById(id);
 // Not every ranker has a network, and without the table it may know no similarities.
 const hasNetwork = report.features.some((f) => f.community !== null);
-const hasRelations = report.features.some((f) => f.stands_for !== null);
+const hasRelations = report.features.some((f) => f.members !== null);
 // Picks that stand for the other features: correlations have signs, edges have not.
 const isCover = report.cover;
 const strength = isCover ? `|${report.measure.symbol}|` : report.measure.symbol;

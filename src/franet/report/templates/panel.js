@@ -61,11 +61,11 @@ function roles(f) {
     return [element("h3", {}, "Represented by"), element("ol", {}, element("li", {}, linked(f.representative), sign))];
   }
   if (f.gain === null) return [element("p", {}, "It is constant: it tells nothing, and nothing stands for it.")];
-  if (!f.stands_for.count) return [element("p", {}, "It stands for itself alone.")];
-  const more = f.stands_for.count > f.neighbors.length ? `The closest ${f.neighbors.length}, by ${symbol}` : `By ${symbol}`;
+  if (!f.members.count) return [element("p", {}, "It stands for itself alone.")];
+  const more = f.members.count > f.neighbors.length ? `The closest ${f.neighbors.length}, by ${symbol}` : `By ${symbol}`;
   return [
-    element("h3", {}, `Stands for ${plural(f.stands_for.count, "feature")}`),
-    element("p", {}, `mean |${symbol}| ${similarity(f.stands_for.mean)}`),
+    element("h3", {}, `Stands for ${plural(f.members.count, "feature")}`),
+    element("p", {}, `mean |${symbol}| ${similarity(f.members.mean)}`),
     element("h3", {}, more),
     neighbours(f),
   ];
@@ -79,10 +79,10 @@ function relations(f) {
     const item = element("ol", {}, element("li", {}, linked(f.representative), element("span", { class: "quiet num nowrap" }, strength)));
     parts.push(element("h3", {}, "Most like, of those that rank higher"), item);
   } else parts.push(element("p", {}, why(f)));
-  if (f.stands_for.count) {
-    const names = f.stands_for.features.map((name) => short(name, 40)).join(", ");
-    const more = f.stands_for.count > f.stands_for.features.length ? " …" : "";
-    parts.push(element("h3", {}, `Stands for ${plural(f.stands_for.count, "feature")}`), element("p", { dir: "auto", style: "overflow-wrap:anywhere" }, names + more));
+  if (f.members.count) {
+    const names = f.members.features.map((name) => short(name, 40)).join(", ");
+    const more = f.members.count > f.members.features.length ? " …" : "";
+    parts.push(element("h3", {}, `Stands for ${plural(f.members.count, "feature")}`), element("p", { dir: "auto", style: "overflow-wrap:anywhere" }, names + more));
   }
   if (f.neighbors.length) {
     const title = !hasNetwork ? "Closest of those listed" : f.n_neighbors > f.neighbors.length ? `Strongest ${f.neighbors.length} of ${f.n_neighbors.toLocaleString("en")} neighbours` : "Neighbours";

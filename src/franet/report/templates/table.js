@@ -6,7 +6,7 @@ const sortKeys = {
   name: (f) => f.name,
   score: (f) => f.gain ?? f.score ?? -Infinity,
   community: (f) => (f.community < 0 ? Infinity : f.community),
-  stands: (f) => f.stands_for.count,
+  stands: (f) => f.members.count,
   weight: (f) => (f.representative ? Math.abs(f.representative.weight) : -Infinity),
 };
 const largestFirst = new Set(["score", "stands", "weight"]);
@@ -91,9 +91,9 @@ async function copyTable() {
   const columns = {
     rank: (f) => f.rank, feature: (f) => f.name, index: (f) => f.index, score: (f) => f.score, selected: (f) => f.selected,
     ...(hasNetwork && { community: (f) => (f.community < 0 ? "" : f.community + 1) }),
-    ...(isCover && { gain: (f) => f.gain ?? "", [`mean ${strength}`]: (f) => f.stands_for.mean ?? "" }),
+    ...(isCover && { gain: (f) => f.gain ?? "", [`mean ${strength}`]: (f) => f.members.mean ?? "" }),
     ...(hasRelations && {
-      "stands for": (f) => f.stands_for.count,
+      "stands for": (f) => f.members.count,
       [isCover ? "represented by" : "most like"]: (f) => f.representative?.name ?? "",
       [report.measure.symbol]: (f) => (f.representative ? f.representative.weight + report.measure.offset : ""),
     }),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["constant_columns", "feature_rows", "powers_of_two", "standardise"]
+__all__ = ["constant_columns", "feature_rows", "powers_of_two", "standardize"]
 
 # Columns handled at a time, so that float64 copies stay small.
 _CHUNK = 1024
@@ -40,7 +40,7 @@ def powers_of_two(largest: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.ldexp(1.0, np.clip(-np.frexp(largest)[1], -1022, 1022))
 
 
-def standardise(rows: NDArray[np.float64]) -> None:
+def standardize(rows: NDArray[np.float64]) -> None:
     """Centre each row in place and scale it to unit length; constant rows become 0.
 
     A power of two keeps sums and squares from overflowing; the mean

@@ -7,7 +7,7 @@ import pytest
 
 from franet._progress import listening
 from franet.rankers import _cover
-from franet.rankers._cover import Bounds, Columns, Cover
+from franet.rankers._facility import Bounds, Columns, FacilityGains
 from franet.rankers.kernels import add_gains, falls
 from tables import blocks, random
 
@@ -18,7 +18,7 @@ def noise(n=1500, seed=6):
 
 
 def cover_of(X, power=2.0, n_threads=1):
-    return Cover(Columns(X, np.arange(X.shape[1])), power, n_threads)
+    return FacilityGains(Columns(X, np.arange(X.shape[1])), power, n_threads)
 
 
 def weights(X, power):

@@ -13,7 +13,7 @@ from franet.rankers._greedy import first_best
 from franet.rankers.kernels import add_gains, block_gains, falls
 from franet.similarity._correlation import CorrelationSource
 
-__all__ = ["Bounds", "Columns", "Cover"]
+__all__ = ["Bounds", "Columns", "FacilityGains"]
 
 # Candidates that are looked at together, so that their products are one of matrices.
 _BATCH = 16
@@ -36,7 +36,7 @@ _LONGEST = 8
 
 
 class Columns(CorrelationSource):
-    """The standardised columns as rows of unit length, exact and rough."""
+    """The standardized columns as rows of unit length, exact and rough."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -61,7 +61,7 @@ class Columns(CorrelationSource):
         return self._work[self._rows(i)] @ self._work[self._rows(j)].T
 
 
-class Cover:
+class FacilityGains:
     """How well each feature is represented, and what a further pick would add."""
 
     def __init__(self, source: Columns, power: float, n_threads: int) -> None:
@@ -176,7 +176,7 @@ class Bounds:
     all it takes to renew it.
     """
 
-    def __init__(self, cover: Cover) -> None:
+    def __init__(self, cover: FacilityGains) -> None:
         self._cover = cover
         self._source = cover.source
         self._gain = cover.first_gains()

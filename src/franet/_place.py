@@ -1,0 +1,88 @@
+"""Where a fit runs: what the parameter `backend` names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.utils._param_validation import HasMethods
+
+from franet.exceptions import UsageError
+
+__all__ = ["BACKEND", "Place", "parse_place", "portable"]
+
+# What scikit-learn checks of the parameter: text, or a Dask client, which is loaded
+# only where it is used.
+BACKEND: list[Any] = [str, HasMethods("submit")]
+# Torch devices that need no word before them. "cpu" is not among them, because the
+# cores of this machine are faster by NumPy.
+_DEVICE = re.compile(r"(cuda|mps|xpu)(:\d+)?")
+_TORCH = "torch:"
+_CHOICES = {
+    "numpy": "'numpy' (the cores of this machine)",
+    "torch": "'torch', a torch device such as 'cuda:1'",
+    "dask": "'dask', a Dask client or the address of its scheduler",
+}
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a fit runs.
+
+    Attributes
+    ----------
+    kind : {"auto", "numpy", "torch", "dask"}
+        What computes.
+    device : str or None
+        The torch device, where one is named.
+    scheduler : str, distributed.Client or None
+        The Dask cluster, where one is named.
+    given : str
+        The parameter as a user would write it, for messages.
+    """
+
+    kind: str
+    device: str | None = None
+    scheduler: Any = None
+    given: str = "backend='auto'"
+
+
+def parse_place(backend: Any, kinds: tuple[str, ...]) -> Place:
+    """Return the place that `backend` names.
+
+    Parameters
+    ----------
+    backend : str or distributed.Client
+        ``"auto"``, one of `kinds`, a torch device (``"cuda"``, ``"cuda:1"``,
+        ``"torch:cpu"``), a Dask client or the address of a scheduler.
+    kinds : tuple of str
+        Which of ``"numpy"``, ``"torch"`` and ``"dask"`` the estimator can run on.
+
+    Examples
+    --------
+    >>> parse_place("cuda:1", ("numpy", "torch"))
+    Place(kind='torch', device='cuda:1', scheduler=None, given="backend='cuda:1'")
+    """
+    given = f"backend={backend!r}"
+    if not isinstance(backend, str):
+        if "dask" in kinds:
+            return Place("dask", scheduler=backend, given=given)
+    elif backend in ("auto", *kinds):
+        return Place(backend, given=given)
+    elif "torch" in kinds and _DEVICE.fullmatch(backend):
+        return Place("torch", backend, given=given)
+    elif "torch" in kinds and backend.startswith(_TORCH):
+        return Place("torch", backend.removeprefix(_TORCH), given=given)
+    elif "dask" in kinds and "://" in backend:
+        return Place("dask", scheduler=backend, given=given)
+    known = ", ".join(_CHOICES[kind] for kind in kinds)
+    raise UsageError(f"{given} cannot be used here; choose 'auto', {known}.")
+
+
+def portable(state: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters as a file can hold them: of a Dask client its address."""
+    client = state.get("backend")
+    address = getattr(getattr(client, "scheduler", None), "address", None)
+    return dict(state) if address is None else {**state, "backend": address}
