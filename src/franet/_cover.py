@@ -339,7 +339,9 @@ class Cover(FeatureRanker):
             warnings.warn(self._diagnosis, UnitsWarning, stacklevel=4)
 
     def _for_gaps(self, is_sparse: bool) -> str:
-        return "" if is_sparse else ", or use FRANe(missing='pairwise')"
+        if is_sparse or self.similarity != "correlation":
+            return ""
+        return ", or use FRANe(missing='pairwise')"
 
     def _columns(self, names: Any) -> dict[str, Any]:
         by = self.representative_[self.order_]

@@ -35,7 +35,7 @@ def run(*args, **kwargs):
 
 def rank(*args, **kwargs):
     """Rank as in the paper."""
-    return run("rank", *args, "--redundancy", "none", **kwargs)
+    return run("rank", *args, "--ranker", "frane", **kwargs)
 
 
 def read(data, *options):

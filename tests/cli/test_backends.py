@@ -13,6 +13,8 @@ from franet.cli import main
 from franet.columns import open_columns
 from tables import blocks
 
+APPROXIMATE = ("--ranker", "frane", "--search", "approximate")
+
 
 @pytest.fixture
 def table(tmp_path):
@@ -36,18 +38,19 @@ def names(table, *options):
 
 
 def test_approximate_search_says_how_far_it_is_off(table):
-    exact = names(table, "--redundancy", "none")
-    assert names(table, "--search", "approximate", "--seed", "1") == exact
-    shown = run(table, "--search", "approximate").output
+    exact = names(table, "--ranker", "frane")
+    assert names(table, *APPROXIMATE, "--seed", "1") == exact
+    shown = run(table, *APPROXIMATE).output
     assert "Approximate: 100.00 % of the edges found" in shown
 
 
 def test_checkpoint(table, tmp_path):
     folder = tmp_path / "passes"
-    first = names(table, "--checkpoint", str(folder))
+    keep = ("--ranker", "frane", "--checkpoint", str(folder))
+    first = names(table, *keep)
     assert (folder / "about.json").exists()
-    assert names(table, "--checkpoint", str(folder)) == first
-    result = run(table, "--checkpoint", str(folder), "--damping", "0.5")
+    assert names(table, *keep) == first
+    result = run(table, *keep, "--damping", "0.5")
     assert result.exit_code == 1
     assert "belongs to another fit" in result.output
 
@@ -55,29 +58,28 @@ def test_checkpoint(table, tmp_path):
 def test_torch(table):
     torch = pytest.importorskip("torch", reason="torch is not installed")
     torch.set_num_threads(1)
-    place = ("--backend", "torch", "--device", "cpu")
+    place = ("--backend", "torch:cpu")
     assert names(table, *place) == names(table)
-    paper = ("--redundancy", "none", "--n-thresholds", "10")
+    paper = ("--ranker", "frane", "--n-thresholds", "10")
     assert names(table, *paper, *place) == names(table, *paper)
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--backend", "numpy", "--device", "cpu"], "--device cpu is for torch"),
+        (["--backend", "cpu"], "--backend cpu cannot be used here; choose 'auto'"),
+        (["--backend", "tcp://h:1"], "--backend tcp://h:1 cannot be used here"),
+        ([*APPROXIMATE, "--backend", "torch"], "runs on the cores"),
+        ([*APPROXIMATE, "--missing", "pairwise"], "without gaps"),
+        ([*APPROXIMATE, "--checkpoint", "x"], "checkpoint needs --search exact"),
+        ([*APPROXIMATE, "--max-memory", "1 GB"], "max_memory needs --search exact"),
+        ([*APPROXIMATE, "--dry-run"], "exact search on the cores"),
         (
-            ["--scheduler", "tcp://h:1", "--backend", "numpy"],
-            "--scheduler tcp://h:1 needs",
-        ),
-        (["--search", "approximate", "--backend", "torch"], "runs on the cores"),
-        (["--search", "approximate", "--missing", "pairwise"], "without gaps"),
-        (["--search", "approximate", "--dry-run"], "exact search on the cores"),
-        (
-            ["--redundancy", "none", "--backend", "torch", "--dry-run"],
+            ["--ranker", "frane", "--backend", "torch", "--dry-run"],
             "Set --search exact and --backend numpy",
         ),
-        (["--redundancy", "cover", "--checkpoint", "x"], "paper's ranking"),
-        (["--ranker", "variance", "--backend", "torch"], "does not belong"),
+        (["--checkpoint", "x"], "--checkpoint is not an option of --ranker cover"),
+        (["--ranker", "variance", "--backend", "torch"], "not an option of --ranker"),
     ],
 )
 def test_what_does_not_go_together(table, options, said):
@@ -96,7 +98,7 @@ def test_large_files_are_read_piece_by_piece(tmp_path, monkeypatch, ending):
     else:
         zarr = pytest.importorskip("zarr", reason="zarr is not installed")
         zarr.save(path, X)
-    paper = ("--redundancy", "none", "--n-thresholds", "5")
+    paper = ("--ranker", "frane", "--n-thresholds", "5")
     # The table takes 7 MB: more than a quarter of the memory.
     whole = names(path, *paper)
     opened = []

@@ -30,7 +30,7 @@ def offers(*words):
         (["rank", "--simil"], ["--similarity"]),
         (["rank", "t.csv", "--similarity", "sp"], ["spearman"]),
         (["rank", "t.csv", "--top", "a"], ["auto"]),
-        (["rank", "t.csv", "--device", "cu"], ["cuda"]),
+        (["rank", "t.csv", "--backend", "cu"], ["cuda"]),
         (["rank", "t.csv", "--ranker", "facil"], ["facility-location"]),
         (["evaluate", "t.csv", "--rankers", "cover,fra"], ["cover,frane"]),
         (["evaluate", "t.csv", "--measure", "rmae_sh"], ["rmae_shared"]),

@@ -68,7 +68,7 @@ def test_files(table, tmp_path):
         "cover", "frane", "random", "column-subset",
     }  # fmt: skip
     (cover,) = {row["parameters"] for row in rows if row["ranker"] == "cover"}
-    assert json.loads(cover) == {"redundancy": "cover"}
+    assert json.loads(cover) == {}
     before = output.read_bytes()
     again = run(*given)
     assert again.exit_code == 1

@@ -8,29 +8,35 @@ import pytest
 from cli.commands import NAMES, X, fails, rank, read, save
 
 GAPS = "a,b,c\n1,2,5\n3,,1\n5,6,2\n6,1,2\n"
-PAPER = ("--redundancy", "none")
+PAPER = ("--ranker", "frane")
 
 
-@pytest.mark.parametrize("options", [[], ["--similarity", "abs-correlation"], PAPER])
-def test_the_option_for_gaps_is_named_where_it_works(options, tmp_path):
+PAIRWISE = ("--ranker", "frane", "--missing", "pairwise")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ([], f"or use {' '.join(PAIRWISE)}."),
+        (PAPER, "or set --missing pairwise."),
+        ([*PAPER, "--similarity", "abs-correlation"], "or set --missing pairwise."),
+    ],
+)
+def test_the_option_for_gaps_is_named_where_it_works(options, said, tmp_path):
     path = tmp_path / "d.csv"
     path.write_text(GAPS)
     line = fails("rank", path, *options, code=1)
-    assert line.endswith("Fill or drop it, or set --missing pairwise.")
-    assert read(path, *options, "--missing", "pairwise")["ranker"] == "frane"
+    assert line.endswith(f"Fill or drop it, {said}")
+    assert read(path, *options, *PAIRWISE)["ranker"] == "frane"
 
 
 @pytest.mark.parametrize(
     "options",
     [
-        ["--redundancy", "cover"],
-        ["--ranker", "cover"],
-        ["--include", "a"],
-        ["--top", "auto"],
         ["--similarity", "spearman"],
-        ["--similarity", "euclidean"],
+        ["--similarity", "euclidean", *PAPER],
         ["--similarity", "spearman", *PAPER],
-        ["--search", "approximate"],
+        ["--search", "approximate", *PAPER],
     ],
     ids=" ".join,
 )
@@ -39,11 +45,11 @@ def test_the_option_for_gaps_is_not_named_where_it_is_refused(options, tmp_path)
     path.write_text(GAPS)
     line = fails("rank", path, *options, code=1)
     assert line.endswith("in row 1. Fill or drop it.")
-    fails("rank", path, *options, "--missing", "pairwise", code=2)
+    fails("rank", path, *options, *PAIRWISE, code=2)
 
 
 # At this threshold nearly all features have an edge to a better one.
-ALL = ("--min-mean-degree", 8, "--top", 10, *PAPER)
+ALL = ("--set", "min_mean_degree=8", "--top", 10, *PAPER)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +67,9 @@ def test_an_edge_alone_is_no_redundancy(similarity, unrelated, tmp_path):
     assert NAMES[9] in {row["name"] for row in others}
 
 
-@pytest.mark.parametrize("option", [["--similarity", "euclidean"], ["--unweighted"]])
+@pytest.mark.parametrize(
+    "option", [["--similarity", "euclidean"], ["--set", "weighted=false"]]
+)
 def test_where_there_is_no_bar_an_edge_counts(option, tmp_path):
     path = save(tmp_path / "d.csv", np.sort(X, axis=0))
     rows = read(path, *option, *ALL)["features"]

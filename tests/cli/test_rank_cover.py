@@ -21,10 +21,10 @@ def test_table_on_screen(data):
     assert result.exit_code == 0, result.output
     ranker = fitted()
     first, blank, head, _, *lines = result.stdout.splitlines()
-    assert first.startswith("FRANe, each pick for what the earlier ones do not tell ")
-    assert first.endswith(" franet rank --redundancy none")
+    assert first.startswith("Cover: each pick for what earlier picks miss. ")
+    assert first.endswith(" franet rank --ranker frane")
     assert blank == ""
-    assert head.split() == ["rank", "feature", "gain", "coverage", "stands", "for"]
+    assert head.split() == ["rank", "feature", "gain", "coverage", "members"]
     for i, j in enumerate(ranker.order_[:4]):
         others = ranker.members_[j]
         r = np.abs(ranker.representative_corr_[others])
@@ -55,7 +55,7 @@ def test_json(data):
     assert [row["index"] for row in summary["features"]] == ranker.order_[:4].tolist()
     for row in summary["features"]:
         assert set(row) == {
-            "rank", "name", "index", "score", "gain", "coverage", "stands_for",
+            "rank", "name", "index", "score", "gain", "coverage", "n_members",
             "mean_abs_r",
         }  # fmt: skip
     np.testing.assert_allclose(summary["gains"], ranker.gains_, rtol=1e-12)
@@ -68,8 +68,9 @@ def test_json(data):
     }
     assert summary["n_selected"] == 4
     assert summary["parameters"] == {
-        "n_features_to_select": 4, "redundancy": "cover", "similarity": "correlation",
-        "random_state": None, "n_jobs": None, "backend": "auto", "device": None,
+        "n_features_to_select": 4, "similarity": "correlation", "include": None,
+        "exclude": None, "cost": None, "groups": None, "n_ranked": None,
+        "backend": "auto", "n_jobs": None,
     }  # fmt: skip
 
 
@@ -78,7 +79,7 @@ def test_more_features_than_picks(tmp_path):
     np.save(tmp_path / "x.npy", np.repeat(X[:, [0, 3, 9]], 3, axis=1))
     rows = read(tmp_path / "x.npy", "--top", 5)["features"]
     assert {row["index"] // 3 for row in rows[:3]} == {0, 1, 2}
-    assert [row["stands_for"] for row in rows] == [2, 2, 2, 0, 0]
+    assert [row["n_members"] for row in rows] == [2, 2, 2, 0, 0]
     assert [row["coverage"] for row in rows[2:]] == pytest.approx([1, 1, 1])
     assert [row["gain"] for row in rows[3:]] == pytest.approx([0, 0], abs=1e-6)
 
@@ -99,91 +100,85 @@ def test_every_feature_names_its_representative(tmp_path, ending):
         mark = "," if ending == "csv" else "\t"
         frame = pd.read_csv(output, sep=mark, float_precision="round_trip")
     assert list(frame) == [
-        "rank", "feature", "index", "score", "selected", "represented_by", "r",
+        "rank", "feature", "index", "score", "selected", "representative",
+        "correlation", "n_members",
     ]  # fmt: skip
     ranker = Cover(3).fit(table)
     assert frame["selected"].tolist() == [True] * 3 + [False] * 7
     assert frame["feature"].iloc[-1] == "g9"
-    assert frame[["represented_by", "r"]].iloc[-1].isna().all()
+    assert frame[["representative", "correlation"]].iloc[-1].isna().all()
     for row in frame[:-1].itertuples():
         by = int(ranker.representative_[row.index])
-        assert row.represented_by == NAMES[by]
+        assert row.representative == NAMES[by]
         assert GROUP[by] == GROUP[row.index]
-        assert row.r == pytest.approx(
+        assert row.correlation == pytest.approx(
             np.corrcoef(X[:, row.index], X[:, by])[0, 1], rel=1e-9
         )
-        assert not row.selected or row.represented_by == row.feature
+        assert not row.selected or row.representative == row.feature
 
 
 def test_cells_of_constant_columns_are_empty(tmp_path):
     output = tmp_path / "ranking.csv"
     path = save(tmp_path / "d.csv", np.column_stack([X[:, :9], np.ones(60)]))
     assert run("rank", path, "--output", output).exit_code == 0
-    assert output.read_text().splitlines()[-1] == "10,g9,9,0.0,False,,"
+    assert output.read_text().splitlines()[-1] == "10,g9,9,0.0,False,,,0"
 
 
 @pytest.mark.parametrize(
     "option",
     [
-        ["--p", "3"],
         ["--thresholds", "linear"],
         ["--n-thresholds", "20"],
-        ["--min-mean-degree", "1"],  # the default, but given
         ["--damping", "0.5"],
-        ["--unweighted"],
         ["--centrality", "degree"],
         ["--quality", "gini"],
-        ["--variant", "paper"],
+        ["--variant", "paper"],  # the default, but given
         ["--tie-break", "column"],
         ["--max-memory", "1 GB"],
-        ["--similarity", "euclidean"],
         ["--missing", "pairwise"],
+        ["--search", "exact"],
+        ["--checkpoint", "passes"],
+        ["--similarity", "euclidean"],
+        ["--similarity", "abs-correlation"],
     ],
     ids=lambda option: option[0],
 )
-def test_options_of_the_paper(data, option):
-    summary = read(data, *option)
-    assert summary["ranker"] == "frane"
-    assert summary["parameters"]["redundancy"] is None
-    said = run("rank", data, *option).stdout.splitlines()[0]
-    assert f"(redundancy=none, because of {option[0]}" in said
-    for form in (["--redundancy", "cover"], ["--ranker", "cover"]):
+def test_options_of_frane(data, option):
+    for form in ([], ["--ranker", "cover"]):
         line = fails("rank", data, *form, *option, code=2)
-        assert option[0] in line
-        assert " ".join(form) in line
+        assert line.startswith(f"error: {option[0]}")
+        assert "is not an option of --ranker cover; use " in line
+        assert "--ranker frane" in line
 
 
 @pytest.mark.parametrize(
     ("options", "ranker"),
     [
         ([], "cover"),
-        (["--redundancy", "cover"], "cover"),
-        (["--redundancy", "none"], "frane"),
         (["--ranker", "cover"], "cover"),
         (["--ranker", "frane"], "frane"),
-        (["--ranker", "frane", "--redundancy", "cover"], "cover"),
-        (["--ranker", "frane", "--redundancy", "none"], "frane"),
+        (["--ranker", "cover", "--ranker", "frane"], "frane"),
         (["--similarity", "spearman"], "cover"),
-        (["--similarity", "abs-correlation"], "cover"),
-        (["--missing", "error", "--seed", "3", "--n-jobs", "1"], "cover"),
+        (["--seed", "3", "--n-jobs", "1"], "cover"),
     ],
 )
-def test_which_form(data, options, ranker):
-    summary = read(data, *options)
-    assert summary["ranker"] == ranker
-    redundancy = summary["parameters"]["redundancy"]
-    assert redundancy == ("cover" if ranker == "cover" else None)
+def test_the_option_ranker_decides(data, options, ranker):
+    assert read(data, *options)["ranker"] == ranker
 
 
 @pytest.mark.parametrize(
     ("options", "parts"),
     [
-        (["--redundancy", "none", "--include", "g1"], ["--redundancy none", "--incl"]),
-        (["--redundancy", "none", "--top", "auto"], ["--redundancy none", "--top au"]),
-        (["--ranker", "cover", "--redundancy", "none"], ["--ranker cover", "none"]),
-        (["--ranker", "frane", "--exclude", "g1"], ["--ranker frane", "--exclude"]),
-        (["--damping", "0.5", "--cost", "c.csv"], ["--damping", "--cost"]),
-        (["--top", "some"], ["'some' is no number of features from 1 on, nor auto"]),
+        (["--ranker", "frane", "--include", "g1"], ["--include", "--ranker cover"]),
+        (["--ranker", "frane", "--top", "auto"], ["--top auto", "--ranker cover"]),
+        (["--ranker", "frane", "--exclude", "g1"], ["--exclude", "--ranker cover"]),
+        (["--damping", "0.5", "--cost", "c.csv"], ["--damping", "--ranker frane"]),
+        (["--set", "damping=1"], ["cover has no parameter 'damping'; it has: backend"]),
+        (["--set", "n_ranked"], ["'n_ranked' is not of the form parameter=value"]),
+        (["--set", "n_features_to_select=3"], ["is set by --top"]),
+        (["--set", "n_ranked=3", "--set", "n_ranked=4"], ["set it once"]),
+        (["--set", "n_ranked=0"], ["'n_ranked' parameter of Cover must be"]),
+        (["--top", "some"], ["'some' is not a positive integer or 'auto'"]),
         (["--stability", "1"], ["--stability", "x>=2"]),
     ],
 )
@@ -225,17 +220,18 @@ def test_missing_values_name_the_option(tmp_path):
     path = tmp_path / "d.csv"
     path.write_text("a,b,c\n1,2,5\n3,,1\n5,6,2\n6,1,2\n")
     assert "--missing pairwise" in fails("rank", path, code=1)
-    assert read(path, "--missing", "pairwise")["ranker"] == "frane"
+    told = ("--ranker", "frane", "--missing", "pairwise")
+    assert read(path, *told)["ranker"] == "frane"
 
 
 def test_dry_run(data, tmp_path):
     result = run("rank", data, "--dry-run", "--output", tmp_path / "ranking.csv")
     assert result.exit_code == 0, result.output
     assert "features  10 × 60 examples" in result.stdout
-    assert "--redundancy none --dry-run" in result.stdout
+    assert "--ranker frane --dry-run" in result.stdout
     assert not (tmp_path / "ranking.csv").exists()
     assert read(data, "--dry-run", "--n-jobs", "1") == {
-        "redundancy": "cover", "n_features": 10, "n_examples": 60, "n_threads": 1,
+        "ranker": "cover", "n_features": 10, "n_examples": 60, "n_threads": 1,
         "memory": int(5.5 * 8 * 600) + 40_000_000,
     }  # fmt: skip
 
@@ -244,7 +240,7 @@ def test_memory_is_what_was_told():
     from franet.cli._job import plan_table
 
     table = np.random.default_rng(0).normal(size=(300, 6000))
-    told = plan_table(table, None, {"redundancy": "cover"})["memory"]
+    told = plan_table(table, None, {}, "cover")["memory"]
     tracemalloc.start()
     try:
         Cover(4, n_ranked=4).fit(table)

@@ -35,15 +35,15 @@ def test_usage_errors(data, options):
 
 
 def test_parameters_refused_by_the_estimator_are_usage(data, monkeypatch):
-    from franet import _frane
+    from franet import _cover
 
-    class Strict(_frane.FRANe):
+    class Strict(_cover.Cover):
         def fit(self, X, y=None):
-            self.damping = 7.0
+            self.n_ranked = 0
             return super().fit(X, y)
 
-    monkeypatch.setattr("franet._frane.FRANe", Strict)
-    assert "'damping' parameter" in fails("rank", data, code=2)
+    monkeypatch.setattr("franet._cover.Cover", Strict)
+    assert "'n_ranked' parameter" in fails("rank", data, code=2)
 
 
 def test_top_larger_than_the_table(data):

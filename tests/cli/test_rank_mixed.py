@@ -17,7 +17,7 @@ from franet.io import read_table
 from test_mixed import frame
 
 FRAME = frame().assign(on=np.arange(60) % 3 > 0)
-MIXED = ("--similarity", "mixed")
+MIXED = ("--ranker", "frane", "--similarity", "mixed")
 KINDS = ["csv", "tsv", "txt", "csv.gz", "parquet", "feather"]
 
 
@@ -48,7 +48,6 @@ def test_ranks_as_in_python(tmp_path, kind):
     found = rank(store(tmp_path, kind), "--top", 9)
     expected = FRANe(9, similarity="mixed").fit(FRAME)
     assert found["ranker"] == "frane"
-    assert found["parameters"]["redundancy"] is None
     assert found["warnings"] == []
     scores = {row["name"]: row["score"] for row in found["features"]}
     assert list(scores) == list(FRAME.columns[np.argsort(expected.ranking_)])
@@ -114,8 +113,6 @@ def test_identifiers(tmp_path, kind):
     assert "warning: Column 'id' (9), Column 'mail' (10): every row" in result.stderr
     said = " ".join(result.stdout.split())
     assert "2 features constant or like identifiers, ranked last" in said
-    # Which would be an error.
-    assert "--redundancy cover" not in said
 
 
 def test_output_report_and_stability(tmp_path, path):
@@ -146,8 +143,9 @@ def test_options_for_numbers(path, option):
 
 
 def test_cover(path):
-    said = fails("rank", path, *MIXED, "--redundancy", "cover", code=2)
-    assert "--similarity mixed asks for the paper's ranking" in said
+    said = fails("rank", path, "--similarity", "mixed", code=2)
+    assert "--similarity mixed is not an option of --ranker cover" in said
+    assert "use --ranker frane" in said
 
 
 def test_other_formats(tmp_path):
@@ -187,7 +185,9 @@ def test_a_column_without_values(tmp_path):
 def test_text_is_an_error_that_names_it(path):
     said = fails("rank", path, code=1)
     assert "4 columns are not numeric: 'c0', 'c1', 'c2', 'c3'" in said
-    assert "to rank text franet rank --similarity mixed" in said
+    hint = "--ranker frane --similarity mixed"
+    assert f"to rank text use {hint}" in said
+    assert run("rank", path, *hint.split()).exit_code == 0
 
 
 def test_read_table(path):

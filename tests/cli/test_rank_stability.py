@@ -72,6 +72,6 @@ def test_stability_of_other_rankers(data, ranker):
 
 def test_stability_needs_examples(tmp_path):
     np.save(tmp_path / "s.npy", 1 + np.corrcoef(X.T))
-    args = ["--similarity", "precomputed", "--stability", 5]
+    args = ["--similarity", "precomputed", "--stability", 5, "--ranker", "frane"]
     line = fails("rank", tmp_path / "s.npy", *args, code=2)
     assert "--stability draws examples" in line

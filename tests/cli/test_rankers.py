@@ -52,7 +52,9 @@ def test_json(data):
         "n_constant", "warnings", "parameters", "seconds", "standardized",
     }  # fmt: skip
     assert summary["ranker"] == "column-subset"
-    assert summary["parameters"] == {"n_features_to_select": 5}
+    assert summary["parameters"] == {
+        "n_features_to_select": 5, "n_ranked": None, "standardize": True,
+    }  # fmt: skip
     assert [row["index"] for row in summary["features"]] == ranker.order_[:5].tolist()
     assert [row["score"] for row in summary["features"]] == pytest.approx(
         ranker.scores_[ranker.order_[:5]]
@@ -115,12 +117,9 @@ def test_warnings_are_shown(tmp_path):
     [
         ["--damping", "0.5"],
         ["--similarity", "correlation"],  # the default, but given
-        ["--unweighted"],
         ["--missing", "pairwise"],
-        ["--seed", "1"],
         ["--n-jobs", "1"],
         ["--dry-run"],
-        ["--redundancy", "cover"],
         ["--include", "g1"],
         ["--groups", "groups.csv"],
     ],
@@ -128,12 +127,24 @@ def test_warnings_are_shown(tmp_path):
 )
 def test_options_of_other_rankers(data, option):
     line = fails(data, "--ranker", "variance", *option)
-    assert f"{option[0]} does not belong to --ranker variance; leave it out" in line
+    assert f"{option[0]} is not an option of --ranker variance; use --ranker" in line
+
+
+def test_any_parameter_by_set(data):
+    ranker = ("--ranker", "ndfs", "--seed", 0, "--json")
+    found = json.loads(run(data, *ranker, "--set", "n_clusters=3").stdout)
+    assert found["parameters"]["n_clusters"] == 3
+    line = fails(data, "--ranker", "ndfs", "--set", "n_groups=3")
+    assert "ndfs has no parameter 'n_groups'; it has: affinity, alpha" in line
+    line = fails(data, "--ranker", "spec", "--set", "style=1", "--set", "n_clusters=3")
+    assert "--set n_clusters=3 applies with --set style=3 only" in line
 
 
 def test_auto_belongs_to_cover(data):
     line = fails(data, "--ranker", "variance", "--top", "auto")
-    assert "--top auto does not belong to --ranker variance" in line
+    assert (
+        "--top auto is not an option of --ranker variance; use --ranker cover" in line
+    )
 
 
 @pytest.mark.parametrize("name", ["ndfs", "random", "column-subset"])

@@ -25,7 +25,7 @@ def test_sizes_in_words():
     assert parse_bytes("300") == 300
     assert parse_bytes(7e6) == 7_000_000
     for nonsense in ("", "GB", "two", "-1 GB", "nan", "inf"):
-        with pytest.raises(ValueError, match="is no size"):
+        with pytest.raises(ValueError, match="is not a size"):
             parse_bytes(nonsense)
 
 

@@ -358,7 +358,7 @@ def bad_arguments():
     yield good | {"load": lambda name: load(name)}, "load: cannot be sent to another"
     yield good | {"n_jobs": 0}, "n_jobs=0: give a number of at least 1"
     yield good | {"timeout": 0}, "timeout=0: give seconds, more than 0"
-    yield good | {"max_memory": "much"}, "max_memory='much' is no size"
+    yield good | {"max_memory": "much"}, "max_memory='much' is not a size"
     yield good | {"folds": 11}, "a: 20 examples are too few for 11 folds"
     yield good | {"fold_numbers": [9, 10]}, "a: there is no fold 10; the folds are 0"
     yield good | {"measures": ["mae"]}, "a: measures: there is no 'mae'"

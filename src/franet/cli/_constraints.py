@@ -71,10 +71,10 @@ def in_names(parameters: Mapping[str, Any], names: Sequence[str]) -> dict[str, A
     """Return parameters with features by name instead of position."""
     shown = dict(parameters)
     for option in _LISTS:
-        if option in shown:
+        if shown.get(option) is not None:
             shown[option] = [names[j] for j in shown[option]]
     for option in _FILES:
-        if option in shown:
+        if shown.get(option) is not None:
             shown[option] = {names[j]: value for j, value in shown[option].items()}
     return shown
 

@@ -1,19 +1,14 @@
-"""What a ranking by ``redundancy="cover"`` adds to the screen and the files."""
+"""What a ranking by `Cover` adds to the screen and the files."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["can_be_picked", "columns", "facts", "is_cover", "plan", "rows"]
+__all__ = ["can_be_picked", "facts", "plan", "rows"]
 
 # What a fit takes beside the table: copies of it in float64, and the rest.
 _COPIES, _REST = 5.5, 40_000_000
-
-
-def is_cover(parameters: Mapping[str, Any]) -> bool:
-    """Return whether features are picked for what the earlier ones do not tell."""
-    return parameters.get("redundancy") == "cover"
 
 
 def can_be_picked(
@@ -81,23 +76,13 @@ def facts(ranker: Any) -> dict[str, Any]:
     }
 
 
-def columns(ranker: Any, order: Any, labels: Sequence[str]) -> dict[str, Any]:
-    """Return which pick stands for each feature, and their correlation."""
-    by = ranker.representative_[order]
-    r = ranker.representative_corr_[order].tolist()
-    return {
-        "represented_by": [labels[k] if k >= 0 else None for k in by],
-        "r": [value if k >= 0 else None for value, k in zip(r, by, strict=True)],
-    }
-
-
 def plan(X: Any, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the fit will take; its time is not known before."""
     from franet._threads import count_threads
 
     m, n = X.shape
     return {
-        "redundancy": "cover",
+        "ranker": "cover",
         "n_features": n,
         "n_examples": m,
         "n_threads": count_threads(parameters.get("n_jobs")),

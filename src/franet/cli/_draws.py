@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from franet._coded import CodedTable
@@ -15,11 +14,11 @@ def draw(
     ranker: Any,
     X: Any,
     n_boot: int,
-    parameters: Mapping[str, Any],
+    seed: int | None,
+    n_jobs: int | None,
     listener: Listener | None,
 ) -> Any:
-    """Rank samples of the examples; see `FeatureRanker.stability`."""
-    seed = parameters.get("random_state")
+    """Rank resampled tables; see `FeatureRanker.stability`."""
     with listening(listener):
         return ranker.stability(
             X,
@@ -27,7 +26,7 @@ def draw(
             # Rows drawn twice make rare levels tell everything.
             method="half" if isinstance(X, CodedTable) else "bootstrap",
             random_state=0 if seed is None else seed,
-            n_jobs=parameters.get("n_jobs"),
+            n_jobs=n_jobs,
         )
 
 

@@ -14,11 +14,12 @@ from franet.cli import _cover
 from franet.cli._constraints import in_names
 from franet.cli._draws import add_stability, draw
 from franet.cli._options import AUTO
+from franet.cli._rankers import COVER
 from franet.cli._report import Reporter
 from franet.cli._words import as_options, name_column
 from franet.exceptions import DataError, UsageError
 
-__all__ = ["feature_labels", "plan_table", "rank_table"]
+__all__ = ["feature_labels", "in_words_of_the_shell", "plan_table", "rank_table"]
 
 _DEFAULT_TOP = 16
 # Similarities from 0 to 1, by what their edges weigh where they are 0.
@@ -30,9 +31,11 @@ def rank_table(
     names: Sequence[str] | None,
     parameters: Mapping[str, Any],
     *,
-    ranker: str = "frane",
+    ranker: str = COVER,
     top: int | str | None = None,
     n_boot: int | None = None,
+    seed: int | None = None,
+    n_jobs: int | None = None,
     listener: Listener | None = None,
     report: Reporter | None = None,
 ) -> tuple[dict[str, Any], dict[str, Any], Any]:
@@ -47,12 +50,14 @@ def rank_table(
     parameters : mapping
         The parameters of the estimator, without the number of features; features by
         position.
-    ranker : str, default="frane"
+    ranker : str, default="cover"
         The name of the ranker.
     top : int or "auto", optional
         How many features to show and select; 16, or all if there are fewer.
     n_boot : int, optional
-        How many samples of the examples are ranked, too, to tell how sure it is.
+        How many resampled tables are ranked too, to measure how sure the ranks are.
+    seed, n_jobs : int, optional
+        The seed of these, and the number of threads that rank them.
     listener : callable, optional
         Called as ``listener(stage, done, total)`` during the work.
     report : callable, optional
@@ -67,16 +72,16 @@ def rank_table(
     fitted : ranker
         The ranker itself.
     """
-    import numpy as np
+    from franet.rankers import get
 
     labels = feature_labels(X, names)
-    with _in_words_of_the_shell(names):
-        top = _number_of_features(top, X, labels, parameters)
+    with in_words_of_the_shell(names):
+        top = _number_of_features(top, X, labels, parameters, ranker)
     parameters = {"n_features_to_select": top, **parameters}
     start = time.perf_counter()
     fitted, messages = _fit(ranker, X, names, parameters, listener)
     seconds = time.perf_counter() - start
-    order = np.argsort(fitted.ranking_, kind="stable")
+    order = fitted.order_
     if report is not None:
         report(fitted, X, labels, seconds, messages)
     summary = {
@@ -85,13 +90,13 @@ def rank_table(
         "ranker": ranker,
         **_findings(fitted, X, order, labels),
         "warnings": messages,
-        "parameters": in_names(parameters, labels),
+        "parameters": in_names({**get(ranker)().get_params(), **parameters}, labels),
         "seconds": round(seconds, 6),
     }
-    columns = _columns(fitted, order, labels)
+    columns = _columns(fitted, labels)
     if n_boot is not None:
-        with _in_words_of_the_shell(names):
-            found = draw(fitted, X, n_boot, parameters, listener)
+        with in_words_of_the_shell(names):
+            found = draw(fitted, X, n_boot, seed, n_jobs, listener)
         add_stability(found, order, summary, columns)
     return summary, columns, fitted
 
@@ -102,40 +107,45 @@ def feature_labels(X: Any, names: Sequence[str] | None) -> list[str]:
 
 
 def plan_table(
-    X: Any, names: Sequence[str] | None, parameters: Mapping[str, Any]
+    X: Any, names: Sequence[str] | None, parameters: Mapping[str, Any], ranker: str
 ) -> dict[str, Any]:
     """Return what ranking the columns of a table would take; see `FRANe.plan`."""
     from franet import FRANe
 
-    if _cover.is_cover(parameters):
+    if ranker == COVER:
         return _cover.plan(X, parameters)
-    with _in_words_of_the_shell(names):
+    with in_words_of_the_shell(names):
         return FRANe(**parameters).plan(X)
 
 
 def _number_of_features(
-    top: int | str | None, X: Any, labels: list[str], parameters: Mapping[str, Any]
+    top: int | str | None,
+    X: Any,
+    labels: list[str],
+    parameters: Mapping[str, Any],
+    ranker: str,
 ) -> int | str:
     """Return how many features are selected, checked."""
-    least, most = 0, X.shape[1]
-    why = f"the table has {most} features"
-    if _cover.is_cover(parameters):
-        least, most = _cover.can_be_picked(X, labels, parameters)
-        if most < X.shape[1]:
+    least, can_be_picked = 0, X.shape[1]
+    most, why = X.shape[1], f"the table has {X.shape[1]} features"
+    if ranker == COVER:
+        least, can_be_picked = _cover.can_be_picked(X, labels, parameters)
+        if "exclude" in parameters or "groups" in parameters:
+            most = can_be_picked
             why = (
                 f"only {most} features can be picked: others are constant, excluded, "
                 "or in a group of another one"
             )
     if top is None:
-        # At least 1: that nothing can be picked is told by the ranker.
-        return max(1, least, min(_DEFAULT_TOP, most))
+        # At least 1: the ranker explains why nothing can be picked.
+        return max(1, least, min(_DEFAULT_TOP, can_be_picked))
     if isinstance(top, int) and 0 < most < top:
         raise UsageError(f"--top {top}: {why}; ask for at most {most}")
     return top
 
 
 @contextmanager
-def _in_words_of_the_shell(names: Sequence[str] | None) -> Iterator[None]:
+def in_words_of_the_shell(names: Sequence[str] | None = None) -> Iterator[None]:
     """Name options instead of parameters, and columns by their names, in errors."""
     try:
         yield
@@ -155,7 +165,7 @@ def _fit(
 
     with warnings.catch_warnings(record=True) as caught, listening(listener):
         warnings.simplefilter("always")
-        with _in_words_of_the_shell(names):
+        with in_words_of_the_shell(names):
             ranker = get(name)(**parameters).fit(X)
     messages = [
         as_options(name_column(str(warning.message), names))
@@ -198,20 +208,13 @@ def _approximation(ranker: Any) -> dict[str, str]:
     return {} if found is None else {"approximation": str(found)}
 
 
-def _columns(ranker: Any, order: Any, labels: list[str]) -> dict[str, Any]:
+def _columns(ranker: Any, labels: list[str]) -> dict[str, Any]:
     """Return the full ranking, best first, as columns."""
-    import numpy as np
-
-    columns = {
-        "rank": np.arange(1, len(order) + 1),
-        "feature": [labels[j] for j in order],
-        "index": order,
-        "score": ranker.scores_[order],
-        "selected": ranker.support_[order],
-    }
-    if hasattr(ranker, "suggestion_"):
-        columns |= _cover.columns(ranker, order, labels)
-    return columns
+    columns = ranker._columns(labels)
+    if "correlation" in columns:  # of constant columns there is none
+        columns["correlation"] = [_number(r) for r in columns["correlation"]]
+    first = {name: columns.pop(name) for name in ("rank", "feature")}
+    return {**first, "index": ranker.order_, **columns}
 
 
 def _features(

@@ -12,7 +12,15 @@ from franet.cli._complete import one_of
 from franet.io._registry import FORMATS
 from franet.rankers import NAMES
 
-__all__ = ["AUTO", "Top", "ranking_options", "reading_options", "take_reading"]
+__all__ = [
+    "AUTO",
+    "Command",
+    "Top",
+    "grouped",
+    "ranking_options",
+    "reading_options",
+    "take_reading",
+]
 
 AUTO = "auto"
 CORRELATIONS = ("correlation", "abs-correlation", "spearman")
@@ -38,8 +46,54 @@ THRESHOLDS = (
 )
 CENTRALITIES = ("pagerank", "degree", "eigenvector", "closeness", "harmonic")
 QUALITIES = ("rqh", "gini", "cv", "entropy", "random")
+# Headings of the help, in their order.
+INPUT, RANKING, COUNT = "Input", "Ranking", "How many"
+CONSTRAINTS, OUTPUT, COMPUTE = "Constraints (cover)", "Output", "Compute"
+_HEADINGS = (INPUT, RANKING, COUNT, CONSTRAINTS, OUTPUT, COMPUTE)
 
 Decorator = Callable[[Any], Any]
+
+
+class Option(click.Option):
+    """An option under a heading of the help.
+
+    Parameters
+    ----------
+    heading : str
+        Where it is listed.
+    parameter : str, optional
+        The parameter of the ranker that it sets. Rankers without it refuse the option.
+    """
+
+    def __init__(
+        self, *args: Any, heading: str, parameter: str | None = None, **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.heading, self.parameter = heading, parameter
+
+
+class Command(click.Command):
+    """A command whose help lists options under headings."""
+
+    def format_options(
+        self, ctx: click.Context, formatter: click.HelpFormatter
+    ) -> None:
+        """Write the options, those without a heading last."""
+        found: dict[str, list[tuple[str, str]]] = {name: [] for name in _HEADINGS}
+        for option in self.get_params(ctx):
+            record = option.get_help_record(ctx)
+            if record is not None and isinstance(option, click.Option):
+                heading = getattr(option, "heading", "Other")
+                found.setdefault(heading, []).append(record)
+        for heading, records in found.items():
+            if records:
+                with formatter.section(heading):
+                    formatter.write_dl(records)
+
+
+def grouped(heading: str, *names: str, **kwargs: Any) -> Decorator:
+    """Return a decorator that adds an option under a heading."""
+    return click.option(*names, cls=Option, heading=heading, **kwargs)
 
 
 class Top(click.ParamType):
@@ -59,7 +113,7 @@ class Top(click.ParamType):
         try:
             return int(click.IntRange(min=1).convert(value, param, ctx))
         except click.BadParameter:
-            self.fail(f"{value!r} is no number of features from 1 on, nor auto.")
+            self.fail(f"{value!r} is not a positive integer or 'auto'.")
 
 
 def _together(*options: Decorator) -> Decorator:
@@ -79,48 +133,57 @@ def _not_zero(
     return value
 
 
-def _choice(name: str, choices: tuple[str, ...], text: str) -> Decorator:
-    return click.option(
-        name,
-        type=click.Choice(choices),
-        default=choices[0],
-        show_default=True,
-        help=text,
-    )
+def _sets(parameter: str, heading: str, text: str, **kwargs: Any) -> Decorator:
+    """Return an option that sets a parameter of the ranker of the same name."""
+    name = f"--{parameter.replace('_', '-')}"
+    return grouped(heading, name, parameter=parameter, help=text, **kwargs)
+
+
+def _choice(parameter: str, choices: tuple[str, ...], text: str) -> Decorator:
+    text = f"{text}  [default: {choices[0]}]"
+    return _sets(parameter, RANKING, text, type=click.Choice(choices))
 
 
 reading_options = _together(
-    click.option(
+    grouped(
+        INPUT,
         "--format",
         type=click.Choice([*FORMATS]),
         help="What the file is, where its ending does not say it.",
     ),
-    click.option(
-        "--transpose", is_flag=True, help="Features are in rows, as in gene tables."
+    grouped(
+        INPUT,
+        "--transpose",
+        is_flag=True,
+        help="Features are in rows, as in gene tables.",
     ),
-    click.option(
+    grouped(
+        INPUT,
         "--header/--no-header",
         default=None,
-        help="Whether the first line holds names.  [default: found out]",
+        help="Whether the first line holds names.  [default: auto-detected]",
     ),
-    click.option(
+    grouped(
+        INPUT,
         "--index/--no-index",
         default=None,
-        help="Whether the first column holds row labels.  [default: found out]",
+        help="Whether the first column holds row labels.  [default: auto-detected]",
     ),
-    click.option(
+    grouped(
+        INPUT,
         "--variable",
         metavar="NAME",
         help="Which array of a npz or mat file, which layer of a h5ad file.",
     ),
-    click.option(
+    grouped(
+        INPUT,
         "--feature-names",
         metavar="FILE",
         type=click.Path(),
         help="A file with one feature name a line, such as 10x features.tsv.",
     ),
-    click.option(
-        "--drop-non-numeric", is_flag=True, help="Leave out non-numeric columns."
+    grouped(
+        INPUT, "--drop-non-numeric", is_flag=True, help="Leave out non-numeric columns."
     ),
 )
 
@@ -143,143 +206,121 @@ def take_reading(options: dict[str, Any]) -> dict[str, Any]:
     return reading
 
 
-_cover_options = _together(
-    click.option(
-        "--redundancy",
-        type=click.Choice(["cover", "none"]),
-        help="cover: each pick for what the earlier ones do not tell; none: the "
-        "paper's ranking.  [default: cover; none with an option marked 'paper']",
-    ),
-    click.option(
-        "--include",
-        metavar="FEATURES",
-        multiple=True,
-        help="cover: features that are picked first, by name or position; with commas "
-        "between them, or again and again.",
-    ),
-    click.option(
-        "--exclude",
-        metavar="FEATURES",
-        multiple=True,
-        help="cover: features that are never picked, likewise.",
-    ),
-    click.option(
-        "--cost",
-        metavar="FILE",
-        type=click.Path(path_type=Path),
-        help="cover: a csv or tsv file with lines 'feature,cost'; others cost 1.",
-    ),
-    click.option(
-        "--groups",
-        metavar="FILE",
-        type=click.Path(path_type=Path),
-        help="cover: a csv or tsv file with lines 'feature,group'; one of each "
-        "group is picked.",
-    ),
-)
-
-
 ranking_options = _together(
-    click.option(
+    grouped(
+        RANKING,
         "--ranker",
         type=click.Choice(NAMES),
         default="cover",
         show_default=True,
-        help="What ranks: cover is FRANe with --redundancy cover, frane with none. Of "
-        "the options below, other rankers know --seed and --n-jobs at the most.",
+        help="cover picks features that represent the rest; frane is the paper's "
+        "method. An option that the ranker does not have is an error.",
     ),
-    _cover_options,
-    _choice(
-        "--similarity",
-        SIMILARITIES,
-        "How alike two features are; those that are no correlations: paper. mixed "
-        "ranks text and categories beside numbers.",
+    _sets(
+        "similarity",
+        RANKING,
+        "How alike two features are. cover: correlation or spearman; frane: all; mixed "
+        "ranks text and categories beside numbers.  [default: correlation]",
+        type=click.Choice(SIMILARITIES),
     ),
-    click.option(
-        "--p",
-        type=click.FloatRange(min=1),
-        default=2.0,
-        show_default=True,
-        help="paper: the exponent of minkowski.",
-    ),
-    _choice("--thresholds", THRESHOLDS, "paper: how the thresholds are spaced."),
-    click.option(
-        "--n-thresholds",
+    _choice("variant", ("paper", "reference"), "frane: its definition or its code's."),
+    _choice("thresholds", THRESHOLDS, "frane: how the thresholds are spaced."),
+    _sets(
+        "n_thresholds",
+        RANKING,
+        "frane: how many thresholds are tried.  [default: 100]",
         type=click.IntRange(min=2),
-        default=100,
-        show_default=True,
-        help="paper: how many thresholds are tried.",
     ),
-    click.option(
-        "--min-mean-degree",
-        type=click.FloatRange(min=0),
-        default=1.0,
-        show_default=True,
-        help="paper: networks with a smaller mean degree are no candidates.",
-    ),
-    click.option(
-        "--damping",
+    _choice("centrality", CENTRALITIES, "frane: what scores the nodes of a network."),
+    _sets(
+        "damping",
+        RANKING,
+        "frane: the damping factor of PageRank.  [default: 0.85]",
         type=click.FloatRange(0, 1, min_open=True, max_open=True),
-        default=0.85,
-        show_default=True,
-        help="paper: the damping factor of PageRank.",
     ),
-    click.option("--unweighted", is_flag=True, help="paper: all edges weigh the same."),
-    _choice("--centrality", CENTRALITIES, "paper: what scores the nodes of a network."),
-    _choice("--quality", QUALITIES, "paper: what chooses among the networks."),
+    _choice("quality", QUALITIES, "frane: what chooses among the networks."),
+    _choice("tie_break", ("column", "denser"), "frane: how equal scores are ordered."),
     _choice(
-        "--variant", ("paper", "reference"), "paper: its definition or its code's."
-    ),
-    _choice(
-        "--missing",
+        "missing",
         ("error", "pairwise"),
-        "What NaN means: an error, or a gap (paper).",
+        "frane: what NaN means, an error or a gap.",
     ),
     _choice(
-        "--tie-break", ("column", "denser"), "paper: how equal scores are ordered."
+        "search",
+        ("exact", "approximate"),
+        "frane: approximate is for very many features, and reports its error.",
     ),
-    click.option(
+    grouped(
+        RANKING,
+        "--set",
+        "settings",
+        metavar="NAME=VALUE",
+        multiple=True,
+        help="Any other parameter of the ranker, such as --ranker ndfs --set "
+        "n_clusters=8; may be repeated.",
+    ),
+    grouped(
+        RANKING,
         "--seed",
         type=click.IntRange(0, 2**32 - 1),
-        help="The seed of --stability, --quality random, and rankers that need one.",
+        help="The seed of --stability and of rankers that draw at random.",
     ),
-    _choice(
-        "--search",
-        ("exact", "approximate"),
-        "paper: approximate is for very many features, and says how far it is off.",
+    _sets(
+        "include",
+        CONSTRAINTS,
+        "Features that are picked first, by name or position, separated by commas; may "
+        "be repeated.",
+        metavar="FEATURES",
+        multiple=True,
     ),
-    _choice(
-        "--backend",
-        ("auto", "numpy", "torch", "dask"),
-        "What works: this machine's cores, a torch device, a Dask cluster (paper).",
+    _sets(
+        "exclude",
+        CONSTRAINTS,
+        "Features that are never picked, likewise.",
+        metavar="FEATURES",
+        multiple=True,
     ),
-    click.option(
-        "--device",
+    _sets(
+        "cost",
+        CONSTRAINTS,
+        "A csv or tsv file with lines 'feature,cost'; others cost 1.",
+        metavar="FILE",
+        type=click.Path(path_type=Path),
+    ),
+    _sets(
+        "groups",
+        CONSTRAINTS,
+        "A csv or tsv file with lines 'feature,group'; one feature of each group is "
+        "picked.",
+        metavar="FILE",
+        type=click.Path(path_type=Path),
+    ),
+    _sets(
+        "backend",
+        COMPUTE,
+        "numpy (the cores), torch, a torch device such as cuda:1; frane also dask or "
+        "the address of a Dask scheduler, such as tcp://host:8786.  [default: auto]",
         metavar="NAME",
-        shell_complete=one_of("cpu", "cuda"),
-        help="The torch device, such as cuda or cpu.  [default: a GPU where one is]",
+        shell_complete=one_of("auto", "numpy", "torch", "cuda", "dask"),
     ),
-    click.option(
-        "--scheduler",
-        metavar="ADDRESS",
-        help="paper: the scheduler of the Dask cluster, such as tcp://host:8786.",
-    ),
-    click.option(
-        "--checkpoint",
+    _sets(
+        "checkpoint",
+        COMPUTE,
+        "frane: a folder that keeps what is done; a stopped run continues from it.",
         metavar="FOLDER",
         type=click.Path(),
-        help="paper: keep what is done here: stopped and begun again, it goes on.",
     ),
-    click.option(
-        "--max-memory",
+    _sets(
+        "max_memory",
+        COMPUTE,
+        "frane: memory for the work, such as '2 GB'.  [default: half of what is free]",
         metavar="SIZE",
-        help="paper: memory for the work, such as '2 GB'.  [default: half of what is "
-        "free]",
     ),
-    click.option(
-        "--n-jobs",
+    _sets(
+        "n_jobs",
+        COMPUTE,
+        "Number of threads.  [default: all cores]",
         type=int,
         callback=_not_zero,
-        help="Number of threads.  [default: all cores]",
     ),
 )

@@ -22,9 +22,17 @@ __all__ = ["ProgressBar", "save_picture", "show", "show_plan", "size", "warn"]
 
 _PATIENCE = 1.0  # seconds without a sign of life
 # Columns that hold more than a number.
-_WORDS = ("stands for", "redundant with")
-# Options that name the paper's ranking itself.
-_PLAIN = ("", "--redundancy none", "--ranker frane")
+_WORDS = ("members", "redundant with")
+_METHODS = {
+    "cover": (
+        "Cover: each pick for what earlier picks miss. The paper's ranking: "
+        "franet rank --ranker frane"
+    ),
+    "frane": (
+        "FRANe, the paper's ranking. Picks that represent the rest: "
+        "franet rank --ranker cover"
+    ),
+}
 
 
 class ProgressBar:
@@ -91,18 +99,18 @@ def warn(messages: list[str]) -> None:
         tell("warning", message)
 
 
-def show(summary: dict[str, Any], option: str = "") -> None:
+def show(summary: dict[str, Any]) -> None:
     """Write the best features as a table, and what is to know about the ranking.
 
     Parameters
     ----------
     summary : dict
         What `rank_table` returned.
-    option : str, default=""
-        The option that asked for this ranker.
     """
-    console = open_console()
-    console.print(_method(summary, option), style="dim", soft_wrap=True)
+    console, ranker = open_console(), summary["ranker"]
+    console.print(
+        _METHODS.get(ranker, f"Ranked by {ranker}."), style="dim", soft_wrap=True
+    )
     console.print()
     print_whole(console, _table(summary))
     console.print()
@@ -110,32 +118,14 @@ def show(summary: dict[str, Any], option: str = "") -> None:
         console.print(line, style="dim", soft_wrap=True)
 
 
-def _method(summary: dict[str, Any], option: str) -> str:
-    """Return which ranker it was, and how to get the other form of FRANe."""
-    ranker = summary["ranker"]
-    if ranker == "cover":
-        return (
-            "FRANe, each pick for what the earlier ones do not tell "
-            "(redundancy=cover). The paper's ranking: franet rank --redundancy none"
-        )
-    if ranker == "frane":
-        reason = f", because of {option}" if option not in _PLAIN else ""
-        paper = f"FRANe as in the paper (redundancy=none{reason})."
-        if summary["parameters"].get("similarity") == "mixed":
-            return paper
-        return (
-            f"{paper} Picks that do not repeat each other: "
-            "franet rank --redundancy cover"
-        )
-    return f"Ranked by {ranker}."
-
-
 def show_plan(plan: dict[str, Any], as_json: bool = False) -> None:
     """Write what the work will take."""
     if as_json:
         click.echo(json.dumps(plan, indent=1))
         return
-    for line in _cover_plan(plan) if "redundancy" in plan else _paper_plan(plan):
+    for line in (
+        _cover_plan(plan) if plan.get("ranker") == "cover" else _paper_plan(plan)
+    ):
         click.echo(line)
 
 
@@ -144,8 +134,8 @@ def _cover_plan(plan: dict[str, Any]) -> list[str]:
         f"features  {plan['n_features']:,} × {plan['n_examples']:,} examples, "
         f"on {plan['n_threads']} threads",
         f"memory    about {size(plan['memory'])} besides the table",
-        "time      not known before; franet rank --redundancy none --dry-run tells "
-        "that of the paper's ranking",
+        "time      not predicted; franet rank --ranker frane --dry-run predicts that "
+        "of the paper's ranking",
     ]
 
 
@@ -212,7 +202,7 @@ def _picks(row: dict[str, Any], summary: dict[str, Any]) -> dict[str, str]:
     return {
         "gain": f"{row['gain']:.3f}",
         "coverage": f"{row['coverage']:.3f}",
-        "stands for": f"{count:,} (mean |r| {r:.2f})" if count else "—",
+        "members": f"{count:,} (mean |r| {r:.2f})" if count else "—",
     }
 
 

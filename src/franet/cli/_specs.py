@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from franet.exceptions import UsageError
 from franet.rankers import NAMES
 
-__all__ = ["ALL", "parse_counts", "parse_folds", "parse_measures", "parse_rankers"]
+__all__ = [
+    "ALL",
+    "parse_counts",
+    "parse_folds",
+    "parse_measures",
+    "parse_rankers",
+    "parse_setting",
+]
 
 ALL = "all"
 _OPEN, _CLOSE = "([{", ")]}"
@@ -31,7 +39,7 @@ def parse_rankers(text: str) -> dict[str, Any]:
     Examples
     --------
     >>> parse_rankers("cover")
-    {'cover': FRANe(redundancy='cover')}
+    {'cover': Cover()}
     >>> parse_rankers("frane:variant=reference:n_thresholds=50,random")
     {'frane:variant=reference:n_thresholds=50': FRANe(n_thresholds=50,
     variant='reference'), 'random': RandomRanking()}
@@ -76,24 +84,41 @@ def _ranker(spec: str) -> Any:
 
     name, *settings = _split(spec, ":")
     ranker = get(name)()
-    known = sorted(ranker.get_params(deep=False))
-    parameters = {}
-    for setting in settings:
-        parameter, equals, value = (part.strip() for part in setting.partition("="))
-        if not equals:
-            raise UsageError(f"{spec}: {setting!r} is not of the form parameter=value")
-        if parameter not in known:
-            raise UsageError(
-                f"{spec}: {name} has no parameter {parameter!r}; it has: "
-                f"{', '.join(known)}"
-            )
-        parameters[parameter] = _value(value)
+    known = ranker.get_params(deep=False)
+    parameters = dict(parse_setting(spec, name, item, known) for item in settings)
     ranker.set_params(**parameters)
     try:
         ranker._validate_params()
     except ValueError as err:
         raise UsageError(f"{spec}: {err}") from err
     return ranker
+
+
+def parse_setting(
+    where: str, ranker: str, text: str, known: Iterable[str]
+) -> tuple[str, Any]:
+    """Return a parameter of a ranker and its value, from ``parameter=value``.
+
+    Parameters
+    ----------
+    where : str
+        Where it is written, for messages.
+    ranker : str
+        The name of the ranker.
+    text : str
+        The setting. The value is JSON, and otherwise text.
+    known : iterable of str
+        The parameters of the ranker.
+    """
+    parameter, equals, value = (part.strip() for part in text.partition("="))
+    if not equals:
+        raise UsageError(f"{where}: {text!r} is not of the form parameter=value")
+    if parameter not in known:
+        raise UsageError(
+            f"{where}: {ranker} has no parameter {parameter!r}; it has: "
+            f"{', '.join(sorted(known))}"
+        )
+    return parameter, _value(value)
 
 
 def _value(text: str) -> Any:

@@ -7,11 +7,15 @@ from collections.abc import Sequence
 
 __all__ = ["as_options", "clean", "left_out", "name_column", "one_line"]
 
-_PARAMETER = re.compile(
-    r"\b(backend|centrality|checkpoint|device|missing|quality|redundancy|scheduler|"
-    r"search|similarity|thresholds|tie_break|variant)="
-    r"'([^']+)'"
-)
+# Parameters that have an option of their own, and those that --set sets.
+_OPTIONS = (
+    "backend", "centrality", "checkpoint", "damping", "max_memory", "missing",
+    "n_jobs", "n_thresholds", "quality", "search", "similarity", "thresholds",
+    "tie_break", "variant",
+)  # fmt: skip
+_SET = ("affinity", "min_mean_degree", "n_clusters", "p", "style", "weighted", "width")
+_PARAMETER = re.compile(rf"\b({'|'.join((*_OPTIONS, *_SET))})=('[^']*'|[\w.]*\w)")
+_FRANE = re.compile(r"\bFRANe\(([^()]*)\)")
 _COUNT = re.compile(r"\bn_features_to_select=(\w+)")
 _FEATURES = re.compile(r"(^|\bin |, but )(include|exclude|cost|groups)\b")
 _SCALE = "Scale the columns first, as sklearn.preprocessing.StandardScaler does,"
@@ -49,9 +53,13 @@ def as_options(message: str) -> str:
     """
 
     def option(match: re.Match[str]) -> str:
-        return f"--{match[1].replace('_', '-')} {match[2]}"
+        name, value = match[1], match[2].strip("'") or "''"
+        if name in _SET:
+            return f"--set {name}={value}"
+        return f"--{name.replace('_', '-')} {value}"
 
     message = message.replace(_SCALE, "Use --standardize")
+    message = _FRANE.sub(r"--ranker frane \1", message)
     message = _COUNT.sub(r"--top \1", _PARAMETER.sub(option, message))
     return _FEATURES.sub(r"\1--\2", message)
 

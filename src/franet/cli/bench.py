@@ -71,8 +71,8 @@ def bench(ctx: click.Context) -> None:
     show_default=True,
     metavar="SPECS",
     shell_complete=_complete.rankers,
-    help="Rankers with commas between them, or all; cover is FRANe with "
-    "redundancy=cover. With parameters: frane:variant=reference:n_thresholds=50",
+    help="Rankers with commas between them, or all. With parameters: "
+    "frane:variant=reference:n_thresholds=50",
 )
 @click.option(
     "--out",

@@ -41,8 +41,7 @@ def demo(open_report: bool) -> None:
         summary, _, _ = rank_table(
             standardized(data.data),
             names,
-            {"redundancy": "cover"},
-            ranker="cover",
+            {},
             top=10,
             listener=bar,
             report=report,

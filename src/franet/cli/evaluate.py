@@ -28,8 +28,7 @@ _PICTURES = (".svg", ".png", ".pdf")
     shell_complete=_complete.rankers,
     show_default=True,
     metavar="NAMES",
-    help="Names with commas between them, or all; name:param=value sets a parameter. "
-    "cover is FRANe with redundancy=cover, frane the paper's ranking.",
+    help="Names with commas between them, or all; name:param=value sets a parameter.",
 )
 @click.option(
     "--at",
@@ -131,8 +130,8 @@ def evaluate(
         warn([left_out(table.dropped)])
     with ProgressBar(hidden=quiet) as bar:
         results = judge(
-            chosen,
             table.X,
+            rankers=chosen,
             n_features=_with(counts, at, table.X.shape[1]),
             folds=parse_folds(folds),
             repeats=repeats,

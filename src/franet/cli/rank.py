@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,65 +12,80 @@ from franet.cli._complete import one_of
 from franet.cli._constraints import find_features, read_files
 from franet.cli._options import (
     AUTO,
+    COMPUTE,
+    COUNT,
+    OUTPUT,
+    RANKING,
+    Command,
     Top,
+    grouped,
     ranking_options,
     reading_options,
     take_reading,
 )
 from franet.cli._output import check_output, write_output
-from franet.cli._rankers import choose_ranker, largest_to_load, parameters_of
+from franet.cli._rankers import check_options, largest_to_load, parameters_of
 from franet.cli._report import check_report_file, reporter, show_in_browser
-from franet.exceptions import DataError, UsageError
+from franet.exceptions import UsageError
 
 __all__ = ["rank"]
 
-# How the error for a value that is not there ends.
-_GAP = "Fill or drop it."
 
-
-@click.command(short_help="Rank the features of a file.")
+@click.command(cls=Command, short_help="Rank the features of a file.")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option(
+@grouped(
+    COUNT,
     "--top",
     type=Top(),
     shell_complete=one_of(AUTO),
-    help="How many features to show and select; auto: as many as are enough.  "
-    "[default: 16]",
+    help="How many features to show and select; cover: auto for as many as it "
+    "suggests.  [default: 16]",
 )
-@click.option(
+@grouped(
+    COUNT,
     "--stability",
     "n_boot",
     metavar="N",
     type=click.IntRange(min=2),
-    help="Rank N samples of the examples, too, and tell how sure the ranks are.",
+    help="Rank N resampled tables too, and show how sure the ranks are.",
 )
-@click.option(
+@grouped(
+    RANKING,
     "--standardize",
     is_flag=True,
     help="Scale columns to unit variance first, where their units are arbitrary.",
 )
-@click.option(
+@grouped(
+    OUTPUT,
     "--output",
     metavar="FILE",
     type=click.Path(path_type=Path),
     help="Write the full ranking to this .csv, .tsv, .json or .parquet file; of a h5ad "
     "file a copy with the ranking in it to this .h5ad file.",
 )
-@click.option(
+@grouped(
+    OUTPUT,
     "--report",
     metavar="FILE",
     type=click.Path(path_type=Path),
     help="Write a page that shows the ranking to this .html (or .json) file.",
 )
-@click.option(
-    "--open", "open_report", is_flag=True, help="Show the report in the browser."
+@grouped(
+    OUTPUT,
+    "--open",
+    "open_report",
+    is_flag=True,
+    help="Show the report in the browser.",
 )
-@click.option("--force", is_flag=True, help="Replace files to write if they exist.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@click.option(
-    "--dry-run", is_flag=True, help="Only tell what the work will take, then stop."
+@grouped(OUTPUT, "--force", is_flag=True, help="Replace files to write if they exist.")
+@grouped(OUTPUT, "--json", "as_json", is_flag=True, help="Print one JSON document.")
+@grouped(
+    COMPUTE,
+    "--dry-run",
+    is_flag=True,
+    help="Only predict what the work will take, then stop.",
 )
-@click.option("--quiet", is_flag=True, help="No table, no progress, no warnings.")
+@grouped(OUTPUT, "--quiet", is_flag=True, help="No table, no progress, no warnings.")
 @reading_options
 @ranking_options
 @click.pass_context
@@ -98,7 +111,8 @@ def rank(
     mtx, libsvm or arff (also gzipped), parquet, feather, npy, npz, mat, h5ad, hdf5
     or zarr.
     """
-    ranker, option = choose_ranker(ctx)
+    check_options(ctx)
+    ranker, parameters = options["ranker"], parameters_of(ctx)
     _check_examples(options, "--stability draws", n_boot is not None)
     _check_examples(options, "--standardize scales", standardize)
     text = options["similarity"] == "mixed"
@@ -111,26 +125,31 @@ def rank(
         check_report_file(report, force, (file, output))
     elif open_report:
         raise UsageError("--open shows the report; name it by --report report.html")
-    parameters = parameters_of(ranker, options)
     files = read_files(options)
 
-    from franet.cli._job import feature_labels, plan_table, rank_table
+    from franet.cli._job import (
+        feature_labels,
+        in_words_of_the_shell,
+        plan_table,
+        rank_table,
+    )
     from franet.cli._scale import standardized
     from franet.cli._screen import ProgressBar, show, show_plan, warn
     from franet.cli._words import left_out
     from franet.io import read_table
 
     needs_all = bool(report or n_boot or standardize or text)
-    lazy = None if needs_all else largest_to_load(ranker, parameters)
+    with in_words_of_the_shell():
+        lazy = None if needs_all else largest_to_load(ranker, parameters)
     table = read_table(file, text=text, lazy=lazy, **reading)
     labels = feature_labels(table.X, table.names)
     parameters |= find_features(options, files, labels)
     if dry_run:
-        show_plan(plan_table(table.X, table.names, parameters), as_json)
+        show_plan(plan_table(table.X, table.names, parameters, ranker), as_json)
         return
     X = standardized(table.X) if standardize else table.X
     notes = [left_out(table.dropped)] if table.dropped else []
-    with ProgressBar(hidden=quiet) as bar, _naming_pairwise(option, parameters, X):
+    with ProgressBar(hidden=quiet) as bar:
         ranking = rank_table(
             X,
             table.names,
@@ -138,6 +157,8 @@ def rank(
             ranker=ranker,
             top=top,
             n_boot=n_boot,
+            seed=options["seed"],
+            n_jobs=options["n_jobs"],
             listener=bar,
             report=reporter(report, force, file.name, notes),
         )
@@ -151,33 +172,11 @@ def rank(
     if as_json:
         click.echo(json.dumps(summary, indent=1, allow_nan=False))
     elif not quiet:
-        show(summary, option)
+        show(summary)
         guessed = None if reading["transpose"] else table.labels
         _tell_more(guessed, len(labels), output, report)
     if report is not None and open_report:
         show_in_browser(report)
-
-
-@contextmanager
-def _naming_pairwise(asked: str, parameters: dict[str, Any], X: Any) -> Iterator[None]:
-    """Name the option for gaps in errors, where no other option speaks against it.
-
-    The paper's ranking can do with them, and the option asks for that.
-    """
-    from scipy.sparse import issparse
-
-    from franet import FRANe
-    from franet._validation import can_pair
-
-    try:
-        yield
-    except DataError as err:
-        said = str(err)
-        if asked or not said.endswith(_GAP):
-            raise
-        if not can_pair(FRANe(**{**parameters, "redundancy": None}), issparse(X)):
-            raise
-        raise DataError(f"{said[:-1]}, or set --missing pairwise.") from err
 
 
 def _tell_more(

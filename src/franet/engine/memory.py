@@ -85,7 +85,10 @@ def parse_bytes(value: float | str) -> int:
     except (KeyError, ValueError, OverflowError):
         size = 0
     if size <= 0:
-        raise UsageError(f"max_memory={value!r} is no size. Write it like '2 GB'.")
+        raise UsageError(
+            f"max_memory={value!r} is not a size; use a number of bytes or text such "
+            "as '2 GB'."
+        )
     return size
 
 

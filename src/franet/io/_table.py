@@ -90,7 +90,8 @@ def non_numeric(path: Path, names: Sequence[str], text: bool = False) -> DataErr
 
     `text` says whether the reader of the file could keep text.
     """
-    keep = ", to rank text franet rank --similarity mixed (text=True)" if text else ""
+    use = "--ranker frane --similarity mixed (text=True)"
+    keep = f", to rank text use {use}" if text else ""
     count = "1 column is" if len(names) == 1 else f"{len(names)} columns are"
     return DataError(
         f"{path}: {count} not numeric: {few(names)}; to leave such columns out "
