@@ -1,0 +1,262 @@
+"""No option of any command is ignored: it changes what comes out, or it is an error."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+import shutil
+import webbrowser
+from pathlib import Path
+
+import click
+import numpy as np
+import pytest
+
+from cli.commands import NAMES, X, run, save
+from cli.test_bench import fill
+from cli.test_datasets import folders, put, server  # noqa: F401 (fixtures)
+from evaluation.bad_rankers import load
+from franet.cli import main
+from franet.evaluation import runner
+
+FRANE = ("--ranker", "frane")
+# Options that say how, not what: results stay the same.
+COMPUTE = {"--backend", "--checkpoint", "--max-memory", "--n-jobs", "--jobs"}
+
+
+def commands(command=main, path=()):
+    if isinstance(command, click.Group):
+        for name, child in command.commands.items():
+            yield from commands(child, (*path, name))
+    else:
+        yield " ".join(path), command
+
+
+def options(command):
+    return {p.opts[0] for p in command.params if isinstance(p, click.Option)}
+
+
+COMMANDS = dict(commands())
+
+# For each option: what is typed in both runs, and the option with its value.
+RANK = {
+    "--top": ((), ("--top", 3)),
+    "--stability": ((), ("--stability", 3)),
+    "--standardize": ((), ("--standardize",)),
+    "--output": ((), ("--output", "out.csv")),
+    "--report": ((), ("--report", "out.json")),
+    "--open": (("--report", "out.json"), ("--open",)),
+    "--force": (("--output", "there.csv"), ("--force",)),
+    "--json": ((), ("--json",)),
+    "--dry-run": ((), ("--dry-run",)),
+    "--quiet": ((), ("--quiet",)),
+    "--format": ((), ("--format", "npy")),
+    "--transpose": (("--feature-names", "rows.txt"), ("--transpose",)),
+    "--header": ((), ("--no-header",)),
+    "--index": ((), ("--index",)),
+    "--variable": ((), ("--variable", "a")),
+    "--feature-names": ((), ("--feature-names", "names.txt")),
+    "--drop-non-numeric": (("words.csv",), ("--drop-non-numeric",)),
+    "--decimal": (("thousands.tsv",), ("--decimal", ",")),
+    "--ranker": ((), FRANE),
+    "--similarity": ((), ("--similarity", "spearman")),
+    "--variant": (FRANE, ("--variant", "reference")),
+    "--thresholds": (FRANE, ("--thresholds", "linear")),
+    "--n-thresholds": (FRANE, ("--n-thresholds", 3)),
+    "--centrality": (FRANE, ("--centrality", "degree")),
+    "--damping": (FRANE, ("--damping", 0.3)),
+    "--quality": (FRANE, ("--quality", "gini")),
+    "--tie-break": (FRANE, ("--tie-break", "denser")),
+    "--missing": ((*FRANE, "gaps.csv"), ("--missing", "pairwise")),
+    "--search": (FRANE, ("--search", "approximate")),
+    "--set": (FRANE, ("--set", "weighted=false")),
+    "--seed": (("--ranker", "random", "--seed", 1), ("--seed", 2)),
+    "--include": ((), ("--include", "g5")),
+    "--exclude": ((), ("--exclude", "g1")),
+    "--cost": ((), ("--cost", "cost.csv")),
+    "--groups": ((), ("--groups", "groups.csv")),
+    "--backend": ((), ("--backend", "numpy")),
+    "--checkpoint": (FRANE, ("--checkpoint", "passes")),
+    "--max-memory": (FRANE, ("--max-memory", "1 GB")),
+    "--n-jobs": ((), ("--n-jobs", 1)),
+}
+FEW = ("--rankers", "variance", "--folds", 3)
+EVALUATE = {
+    "--rankers": (("--folds", 3, "--rankers", "cover"), ("--rankers", "variance")),
+    "--at": (FEW, ("--at", 2)),
+    "--n-features": (FEW, ("--n-features", "1,3")),
+    "--folds": (("--rankers", "variance"), ("--folds", 3)),
+    "--repeats": (FEW, ("--repeats", 2)),
+    "--measure": (FEW, ("--measure", "r2")),
+    "--tolerance": (FEW, ("--tolerance", 0.9)),
+    "--no-references": (FEW, ("--no-references",)),
+    "--seed": (FEW, ("--seed", 5)),
+    "--plot": (FEW, ("--plot", "out.svg")),
+    "--output": (FEW, ("--output", "out.csv")),
+    "--force": ((*FEW, "--output", "there.csv"), ("--force",)),
+    "--json": (FEW, ("--json",)),
+    "--quiet": ((*FEW, "words.csv", "--drop-non-numeric"), ("--quiet",)),
+    **{
+        name: ((*FEW, *before), given)
+        for name, (before, given) in RANK.items()
+        if name
+        in (
+            "--format", "--transpose", "--header", "--index", "--variable",
+            "--feature-names", "--drop-non-numeric", "--decimal",
+        )
+    },
+}  # fmt: skip
+RUN = ("--datasets", "colon", "--rankers", "random", "--out", "o", "--folds", 2)
+BENCH_RUN = {
+    "--datasets": (RUN, ("--datasets", "ORL")),
+    "--rankers": (RUN, ("--rankers", "variance")),
+    "--out": (RUN, ("--out", "other")),
+    "--folds": (RUN, ("--folds", 3)),
+    "--repeats": (RUN, ("--repeats", 2)),
+    "--n-features": (RUN, ("--n-features", "1,3")),
+    "--measures": (RUN, ("--measures", "rmae")),
+    "--jobs": (RUN, ("--jobs", 1)),
+    "--timeout": (RUN, ("--timeout", "1e-9")),
+    "--max-memory": (RUN, ("--max-memory", "1 MB")),
+    "--seed": (RUN, ("--seed", 4)),
+    "--retry-failed": ((*RUN, "--out", "failed"), ("--retry-failed",)),
+    "--skip-missing": ((*RUN, "--datasets", "colon,Yale"), ("--skip-missing",)),
+    "--quiet": (RUN, ("--quiet",)),
+}
+BENCH_TABLE = {
+    "--at": (("two",), ("--at", 8)),
+    "--measure": (("two",), ("--measure", "r2")),
+    "--folds": (("three",), ("--folds", "paper")),
+    "--csv": (("two",), ("--csv", "out.csv")),
+    "--force": (("two", "--csv", "there.csv"), ("--force",)),
+    "--json": (("two",), ("--json",)),
+}
+PLOT = ("two", "--out", "pictures")
+BENCH_PLOT = {
+    "--out": (PLOT, ("--out", "others")),
+    "--format": (PLOT, ("--format", "png")),
+    "--at": (PLOT, ("--at", 8)),
+    "--measure": (PLOT, ("--measure", "r2")),
+    "--folds": (("three", "--out", "pictures"), ("--folds", "paper")),
+    "--force": (("two", "--out", "drawn"), ("--force",)),
+}
+CASES = {
+    "rank": RANK,
+    "evaluate": EVALUATE,
+    "bench run": BENCH_RUN,
+    "bench table": BENCH_TABLE,
+    "bench plot": BENCH_PLOT,
+    "demo": {"--open": ((), ("--open",))},
+    "datasets list": {"--json": ((), ("--json",))},
+    "datasets fetch": {"--quiet": (("tiny-set",), ("--quiet",))},
+    "doctor": {"--json": ((), ("--json",))},
+    "completion": {},
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_option_has_a_case(command):
+    assert set(CASES[command]) == options(COMMANDS[command])
+
+
+def load_some(name, *args, **kwargs):
+    """Return a small table, but for one data set that is not here."""
+    if name == "Yale":
+        raise FileNotFoundError("not here")
+    return load(name, *args, **kwargs)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Return a folder with the files that cases name, which is the current one."""
+    place = tmp_path / "place"
+    place.mkdir()
+    table = np.column_stack([np.exp(X[:, :5]), X[:, 5:] * [1, 2, 9, 1, 5]])
+    save(place / "data.csv", table)
+    gaps = [[repr(v) for v in row] for row in table.tolist()]
+    gaps[3][2] = ""
+    words = [[f"w{i % 3}", *row] for i, row in enumerate(gaps)]
+    words[3][3] = "1.5"
+    for name, head, rows in (
+        ("gaps.csv", NAMES, gaps),
+        ("words.csv", ["word", *NAMES], words),
+    ):
+        (place / name).write_text("\n".join(",".join(row) for row in [head, *rows]))
+    tabs = ["a\tb\tc", "1,234\t5\t1", "2,345\t7\t9", "9,999\t1\t4", "3,100\t2\t8"] * 4
+    (place / "thousands.tsv").write_text("\n".join([tabs[0], *tabs[1:5], *tabs[1:5]]))
+    (place / "names.txt").write_text("\n".join(f"n{j}" for j in range(10)))
+    (place / "rows.txt").write_text("\n".join(f"r{j}" for j in range(60)))
+    (place / "cost.csv").write_text("g1,100\n")
+    (place / "groups.csv").write_text("g0,a\ng1,a\ng3,a\n")
+    (place / "there.csv").write_text("old")
+    fill(place / "two", rankers=("frane", "random"))
+    fill(place / "three")
+    fill(place / "three", folds="2 folds x 1, seed 0")
+    fill(place / "failed", sets=["colon"], folds="2 folds x 1, seed 0",
+         rankers=["random"], status="failed", reason="by hand")  # fmt: skip
+    (place / "drawn").mkdir()
+    (place / "drawn" / "curves-ORL.svg").write_text("old")
+    monkeypatch.chdir(place)
+    opened = Path("opened.txt")  # in the folder that is the current one then
+    monkeypatch.setattr(webbrowser, "open", lambda url: bool(opened.write_text("x")))
+
+    monkeypatch.setattr(runner, "run", functools.partial(runner.run, load=load_some))
+    return place
+
+
+def outcome(command, args, folder):
+    """Return what a command prints and writes, without what differs by the clock."""
+    words = [*command.split(), *args]
+    if command in ("rank", "evaluate"):
+        files = [arg for arg in map(str, args) if arg in TABLES]
+        words = [*command.split(), *(a for a in args if str(a) not in TABLES)]
+        words.insert(1, *(files or ["data.csv"]))
+    result = run(*words)
+    found = {"code": result.exit_code, "stderr": result.stderr}
+    found["stdout"] = _timeless(result.stdout)
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and "passes" not in path.parts:
+            found[str(path.relative_to(folder))] = _content(path)
+    return found
+
+
+TABLES = ("gaps.csv", "words.csv", "thousands.tsv")
+_CLOCK = ("seconds", "created", "machine", "memory", "versions", "peak_memory")
+
+
+def _timeless(text):
+    try:
+        return _without_clock(json.loads(text))
+    except ValueError:
+        return re.sub(r"\d+\.\d+ s\b", "", text)
+
+
+def _without_clock(value):
+    if isinstance(value, dict):
+        return {k: _without_clock(v) for k, v in value.items() if k not in _CLOCK}
+    return [_without_clock(v) for v in value] if isinstance(value, list) else value
+
+
+def _content(path):
+    if path.suffix == ".jsonl":
+        lines = path.read_text().splitlines()
+        return sorted(json.dumps(_without_clock(json.loads(line))) for line in lines)
+    return _timeless(path.read_text()) if path.suffix == ".json" else path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [(command, option) for command in CASES for option in CASES[command]],
+)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_option_is_not_ignored(command, option, folder, request, tmp_path):
+    if command.startswith("datasets"):
+        request.getfixturevalue("server")
+    before, given = CASES[command][option]
+    copy = tmp_path / "copy"
+    shutil.copytree(folder, copy)
+    plain = outcome(command, before, folder)
+    request.getfixturevalue("monkeypatch").chdir(copy)
+    changed = outcome(command, [*before, *given], copy)
+    assert (changed == plain) == (option in COMPUTE and given[0] in COMPUTE)
