@@ -158,7 +158,7 @@ from franet.io import read_table
 try:
     read_table(sys.argv[1])
 except DataError as err:
-    print("refused", "harm" in str(err))
+    print("refused", "bomb" in str(err))
 with open("/proc/self/status") as file:
     print(file.read().partition("VmHWM:")[2].split()[0])
 """
