@@ -52,7 +52,7 @@ class SparseFile(TableFile):
 
 @dataclass(frozen=True)
 class CodedFile(TableFile):
-    """A checked table with categories in a .npz file, without what levels are called."""
+    """A checked table with categories in a .npz file; names of levels are left out."""
 
     def open(self) -> CodedTable:
         with np.load(self.path, allow_pickle=False) as file:

@@ -56,7 +56,8 @@ def _read(pl: Any, path: Path, options: Options) -> Raw:
 def _open(path: Path, options: Options) -> Raw | None:
     """Return a parquet file of numbers that is opened, not read.
 
-    None where pyarrow is not installed or too old, or where labels or text are to be told apart.
+    None where pyarrow is not installed or too old, or where the file has labels or
+    text.
     """
     try:
         pyarrow = import_module("pyarrow")

@@ -67,11 +67,6 @@ def look(
     limit(_ROOM)
     found: list[Any] = []
 
-    def check_link(name: bytes, link: Any) -> None:
-        if link.type not in (h5py.h5l.TYPE_HARD, h5py.h5l.TYPE_SOFT):
-            shown = name.decode(errors="replace")
-            raise Elsewhere(f"/{shown} is an external link to another file")
-
     def note(name: str, item: Any) -> None:
         if isinstance(item, h5py.Dataset) and (elsewhere := where_else(item)):
             raise Elsewhere(elsewhere)
@@ -86,7 +81,8 @@ def look(
             found.append(item)
 
     with h5py.File(path, "r") as file:
-        file.id.links.visit(check_link, info=True)
+        if (link := file.id.links.visit(_leads_out, info=True)) is not None:
+            raise Elsewhere(f"/{link} is an external link to another file")
         dict(file.attrs)
         file.visititems(note)
         chunks = [_chunk_bytes(dataset) for dataset in found]
@@ -97,6 +93,12 @@ def look(
                 _read(dataset, os.path.getsize(path))
         sizes = ((item.size or 0) * item.dtype.itemsize for item in found)
         return sum(map(max, sizes, chunks))
+
+
+def _leads_out(name: bytes, link: Any) -> str | None:
+    """Return the name of a link that leads out of its file; None for others."""
+    inside = link.type in (h5py.h5l.TYPE_HARD, h5py.h5l.TYPE_SOFT)
+    return None if inside else name.decode(errors="replace")
 
 
 def _above(name: str) -> Iterator[str]:
