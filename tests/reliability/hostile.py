@@ -122,6 +122,14 @@ def _mtx() -> bytes:
     return b"%%MatrixMarket matrix coordinate real general\n2000000000 3 1\n1 1 1.5\n"
 
 
+def _wide_mtx() -> bytes:
+    return b"%%MatrixMarket matrix coordinate real general\n3 2000000000 1\n1 1 1.5\n"
+
+
+def _libsvm() -> bytes:
+    return b"1 1:2 2000000000:4\n"
+
+
 def _hdf5() -> bytes:
     import h5py
 
@@ -148,7 +156,7 @@ def _mat() -> bytes:
 
 BOMBS: dict[str, Callable[[], bytes]] = {
     "npz": _npz, "csv.gz": _gzipped, "mtx": _mtx, "h5": _hdf5, "parquet": _parquet,
-    "mat": _mat,
+    "mat": _mat, "wide.mtx": _wide_mtx, "libsvm": _libsvm,
 }  # fmt: skip
 READ = """
 import sys
@@ -158,7 +166,7 @@ from franet.io import read_table
 try:
     read_table(sys.argv[1])
 except DataError as err:
-    print("refused", "harm" in str(err))
+    print("refused", "bomb" in str(err))
 with open("/proc/self/status") as file:
     print(file.read().partition("VmHWM:")[2].split()[0])
 """

@@ -11,6 +11,7 @@ from franet.columns._base import Columns
 from franet.columns._chunked import ChunkedColumns, DaskColumns
 from franet.columns._parquet import ParquetColumns
 from franet.columns._sparse import SparseColumns
+from franet.columns._zarr import check_arrays
 from franet.exceptions import DataError
 
 __all__ = ["as_numpy", "in_memory", "open_columns"]
@@ -47,16 +48,31 @@ def _open(X: Any, names: Any) -> Columns | None:
         return MappedColumns(X, names)
     kind = _kind(X)
     if kind == "h5py.Dataset":
+        _check_datasets(X)
         return ChunkedColumns(X, X.chunks, names)
     if kind == "zarr.Array":
+        check_arrays(f"The zarr array {X.path!r}", X)
         return ChunkedColumns(X, getattr(X, "shards", None) or X.chunks, names)
     if kind == "dask.Array":
         return DaskColumns(X, names)
     if kind == "pyarrow.ParquetFile":
         return ParquetColumns(X)
     if kind in ("anndata.CSRDataset", "anndata.CSCDataset"):
+        if _kind(X.group).startswith("h5py."):
+            _check_datasets(*X.group.values())
+        else:
+            check_arrays(f"The zarr group {X.group.path!r}", X.group)
         return SparseColumns(X, names)
     return None
+
+
+def _check_datasets(*datasets: Any) -> None:
+    """Raise a DataError where values of a HDF5 dataset lie in other files."""
+    from franet.io._hdf5_child import where_else
+
+    for dataset in datasets:
+        if elsewhere := where_else(dataset):
+            raise DataError(f"{elsewhere}. Save the values themselves in one file.")
 
 
 def _kind(X: Any) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
+from franet._coded import CodedTable
 from franet.columns import Columns, open_columns
 from franet.columns._array import MappedColumns, is_mapped
 from franet.columns._chunked import ChunkedColumns, DaskColumns
@@ -42,13 +43,21 @@ class ArrayFile(TableFile):
 
 
 @dataclass(frozen=True)
-class PickledFile(TableFile):
-    """A checked table of another kind: sparse, or with levels."""
+class SparseFile(TableFile):
+    """A checked sparse table in a .npz file."""
 
     def open(self) -> Any:
-        with Path(self.path).open("rb") as file:
-            # The client of this very fit wrote it, into a folder of its own.
-            return pickle.load(file)  # nosec B301
+        return sparse.load_npz(self.path)
+
+
+@dataclass(frozen=True)
+class CodedFile(TableFile):
+    """A checked table with categories in a .npz file; names of levels are left out."""
+
+    def open(self) -> CodedTable:
+        with np.load(self.path, allow_pickle=False) as file:
+            values, is_category = file["values"], file["is_category"]
+        return CodedTable(values, is_category, (None,) * len(is_category))
 
 
 @dataclass(frozen=True)
@@ -175,10 +184,12 @@ def deposit(table: Any, folder: Path, client: Any = None) -> TableFile:
         return CopiedFile(str(path))
     if isinstance(table, Columns):
         table = table.load()
-    path = folder / "table.pickle"
-    with path.open("wb") as file:
-        pickle.dump(table, file, protocol=5)
-    return PickledFile(str(path))
+    path = folder / "table.npz"
+    if isinstance(table, CodedTable):
+        np.savez(path, values=table.values, is_category=table.is_category)
+        return CodedFile(str(path))
+    sparse.save_npz(path, table, compressed=False)
+    return SparseFile(str(path))
 
 
 def _copy(table: Columns, path: Path, client: Any) -> None:

@@ -6,6 +6,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from franet.columns._zarr import check_arrays, check_folder
+from franet.exceptions import DataError
 from franet.io import _h5ad
 from franet.io._choose import check_tables, choose
 from franet.io._hdf5 import look_through, start_looking
@@ -17,7 +19,7 @@ from franet.io._source import (
     reading,
     require,
 )
-from franet.io._table import Options, Raw
+from franet.io._table import Options, Raw, check_numbers
 
 __all__ = ["read"]
 
@@ -35,6 +37,9 @@ def read(path: Path, options: Options) -> Raw:
         array = arrays[name]
         if options.format == "hdf5":
             look_through(path, name)
+        else:
+            check_arrays(f"{path}: {name}", array)
+        check_numbers(path, array.dtype)
         check_expansion(path, chunk_bytes(array))
         nbytes = array.dtype.itemsize * array.size
         if len(shapes[name]) == 2 and options.only_opens(nbytes):
@@ -46,7 +51,10 @@ def read(path: Path, options: Options) -> Raw:
 
 
 def _zarr(path: Path) -> Any:
+    if not path.is_dir():
+        raise DataError(f"{path}: is not a folder; unpack a zipped zarr folder first")
     zarr = require("zarr", "Reading zarr files", "zarr")
+    check_folder(path)
     return zarr.open(path, mode="r")
 
 

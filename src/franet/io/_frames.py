@@ -15,6 +15,7 @@ from franet.io._table import Options, Raw, non_numeric
 
 __all__ = ["read"]
 
+_PYARROW = 15  # older ones unpickle types that a file names
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__$")
 
 
@@ -55,14 +56,18 @@ def _read(pl: Any, path: Path, options: Options) -> Raw:
 def _open(path: Path, options: Options) -> Raw | None:
     """Return a parquet file of numbers that is opened, not read.
 
-    None where pyarrow is not installed, or where labels or text are to be told apart.
+    None where pyarrow is not installed or too old, or where the file has labels or
+    text.
     """
     try:
+        pyarrow = import_module("pyarrow")
         types, parquet = map(import_module, ("pyarrow.types", "pyarrow.parquet"))
     except ImportError:
         return None
     from franet.columns._parquet import ParquetColumns
 
+    if int(pyarrow.__version__.partition(".")[0]) < _PYARROW:
+        return None
     expect(path, "a parquet file", b"PAR1")
     with reading(path, "parquet"):
         file = parquet.ParquetFile(path)

@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from franet.columns._zarr import check_arrays
 from franet.exceptions import DataError, UsageError
 from franet.io._hdf5 import look_through, start_looking
 from franet.io._source import (
     check_expansion,
+    check_shape,
     chunk_bytes,
     claimed_bytes,
     expect,
@@ -20,6 +22,9 @@ from franet.io._source import (
 from franet.io._table import Options, Raw
 
 __all__ = ["read", "read_folder"]
+
+_SPARSE = ("csr_matrix", "csc_matrix")
+_INDEX = ("categorical", "nullable-string-array")  # kinds of names that are groups
 
 
 def read(path: Path, options: Options) -> Raw:
@@ -58,19 +63,48 @@ def read_folder(path: Path, root: Any, options: Options) -> Raw:
     if X is not None and X.attrs.get("encoding-type") == "null":  # before anndata 0.13
         X = None
     item = _matrix(path, X, layers, options.variable)
-    frame = root["obs" if options.transpose else "var"]
+    index = _index(path, root["obs" if options.transpose else "var"])
+    for found, kinds in ((item, _SPARSE), (index, _INDEX)):
+        check_arrays(str(path), found)
+        _check_parts(path, found, kinds)
+    if not hasattr(item, "shape"):
+        check_shape(path, tuple(map(int, item.attrs["shape"])))
     lazy = options.only_opens(claimed_bytes(item))
     whole = not (lazy and hasattr(item, "shape"))
     check_expansion(
         path,
-        claimed_bytes(frame) + (claimed_bytes(item) if whole else chunk_bytes(item)),
+        claimed_bytes(index) + (claimed_bytes(item) if whole else chunk_bytes(item)),
     )
-    labels = [str(name) for name in anndata.io.read_elem(frame).index]
+    labels = [str(name) for name in anndata.io.read_elem(index)]
     if not lazy:
         X = anndata.io.read_elem(item)
     else:
         X = opened(path, anndata.io.sparse_dataset(item) if whole else item)
     return Raw(X, rows=labels) if options.transpose else Raw(X, columns=labels)
+
+
+def _index(path: Path, frame: Any) -> Any:
+    """Return the names of a data frame in a zarr folder, not read yet."""
+    members = dict(frame.members())
+    name = frame.attrs.get("_index")
+    if name not in members:  # it could lead out of the folder
+        raise DataError(f"{path}: {frame.name} has no index {name!r}; write it again")
+    return members[name]
+
+
+def _check_parts(path: Path, item: Any, kinds: tuple[str, ...]) -> None:
+    """Raise a DataError unless an item is an array, or a known group of arrays.
+
+    anndata follows names in the attributes of others, also out of the folder.
+    """
+    if hasattr(item, "shape"):
+        return
+    kind = item.attrs.get("encoding-type")
+    if kind not in kinds or not all(hasattr(x, "shape") for _, x in item.members()):
+        raise DataError(
+            f"{path}: {item.name} is encoded as {kind!r}; expected an array or "
+            f"{' or '.join(kinds)}"
+        )
 
 
 def _matrix(path: Path, X: Any, given: Mapping[str, Any], variable: str | None) -> Any:

@@ -160,7 +160,7 @@ def look_through(path: Path, inside: str | None, without: str = "") -> int:
     Raises
     ------
     DataError
-        Where the file would do harm.
+        Where the file would do harm, or leads to other files.
     OSError
         Where it cannot be read for another reason.
     """
@@ -184,9 +184,16 @@ def look_through(path: Path, inside: str | None, without: str = "") -> int:
             "is damaged, or on a very slow disk: write it again, or copy it"
         ) from err
     except OSError:  # there can be no other process here
-        from franet.io._hdf5_child import look
+        from franet.io._hdf5_child import Elsewhere, look
 
-        return look(str(path), inside, without, most_bytes(size))
+        try:
+            return look(str(path), inside, without, most_bytes(size))
+        except Elsewhere as elsewhere:
+            answer = {"elsewhere": str(elsewhere)}
+    if "elsewhere" in answer:
+        raise DataError(
+            f"{path}: {answer['elsewhere']}; save the values themselves in this file"
+        )
     if "error" in answer:
         raise OSError(answer["error"])
     return int(str(answer["nbytes"]))

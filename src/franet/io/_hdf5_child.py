@@ -14,12 +14,25 @@ from typing import Any
 
 import h5py
 
-__all__ = ["look"]
+__all__ = ["Elsewhere", "look", "where_else"]
 
 _ROOM = 1 << 26  # bytes that reading may take beside chunks
 _WHOLE = 1 << 24  # bytes of a dataset that is read whole, or of a piece of it
 _TIMES = 10  # a dataset is seldom so much larger than its file
 _IDLE = 60  # seconds after which nobody is likely to ask again
+
+
+class Elsewhere(Exception):
+    """Values of a file lie in other files, or would be read through a link to one."""
+
+
+def where_else(dataset: Any) -> str | None:
+    """Return what to say of a dataset whose values lie in other files."""
+    if dataset.is_virtual:
+        return f"{dataset.name} is a virtual dataset, which reads other datasets"
+    if dataset.external:
+        return f"{dataset.name} keeps its values in another file (external storage)"
+    return None
 
 
 def look(
@@ -44,18 +57,32 @@ def look(
         Bytes of a chunk that may be read.
     limit : callable, optional
         Called with the bytes by which the process may grow from then on.
+
+    Raises
+    ------
+    Elsewhere
+        Where something in the file leads out of it, whether it will be read or not.
+        It is raised before any dataset is read.
     """
     limit(_ROOM)
     found: list[Any] = []
 
     def note(name: str, item: Any) -> None:
+        if isinstance(item, h5py.Dataset) and (elsewhere := where_else(item)):
+            raise Elsewhere(elsewhere)
         if name.partition("/")[0] == without:
             return
-        dict(item.attrs)
+        for key, value in item.attrs.items():
+            # What a name leads to was checked; old AnnData follows references.
+            if isinstance(value, h5py.Reference) and value:
+                if item.file[value].name is None:
+                    raise Elsewhere(f"/{name} refers by {key!r} to what has no name")
         if isinstance(item, h5py.Dataset) and inside in ("", *_above(name)):
             found.append(item)
 
     with h5py.File(path, "r") as file:
+        if (link := file.id.links.visit(_leads_out, info=True)) is not None:
+            raise Elsewhere(f"/{link} is an external link to another file")
         dict(file.attrs)
         file.visititems(note)
         chunks = [_chunk_bytes(dataset) for dataset in found]
@@ -66,6 +93,12 @@ def look(
                 _read(dataset, os.path.getsize(path))
         sizes = ((item.size or 0) * item.dtype.itemsize for item in found)
         return sum(map(max, sizes, chunks))
+
+
+def _leads_out(name: bytes, link: Any) -> str | None:
+    """Return the name of a link that leads out of its file; None for others."""
+    inside = link.type in (h5py.h5l.TYPE_HARD, h5py.h5l.TYPE_SOFT)
+    return None if inside else name.decode(errors="replace")
 
 
 def _above(name: str) -> Iterator[str]:
@@ -120,6 +153,8 @@ def _limit_memory(room: int) -> None:
 def _answer(request: str) -> dict[str, Any]:
     try:
         return {"nbytes": look(**json.loads(request), limit=_limit_memory)}
+    except Elsewhere as err:
+        return {"elsewhere": str(err)[:500]}
     except Exception as err:
         return {"error": " ".join(str(err).split())[:200] or type(err).__name__}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import IO, Any
 
-from franet.io._source import open_binary, reading
+from franet.io._source import check_expansion, check_shape, open_binary, reading
 from franet.io._table import Options, Raw
 
 __all__ = ["read"]
@@ -50,12 +50,12 @@ def read(path: Path, options: Options) -> Raw:
 
     with reading(path, "MatrixMarket"):
         with open_binary(path) as file:
-            _check_body(file)
+            _check_body(path, file)
         with open_binary(path) as file:
             return Raw(mmread(_Stream(file), spmatrix=False))
 
 
-def _check_body(file: IO[bytes]) -> None:
+def _check_body(path: Path, file: IO[bytes]) -> None:
     """Raise a ValueError where the lines do not hold the numbers that were announced.
 
     SciPy ends the process at a byte of zeros and at an exponent without digits, and
@@ -70,12 +70,12 @@ def _check_body(file: IO[bytes]) -> None:
             starts = first in " \n" and second in "0.-n"
             at = np.ix_(list(_GROUPS[first]), list(_GROUPS[second]))
             pairs[at] = 2 if starts else 1
-    expected, found, last = _announced(file), 0, b"\n"
+    expected, found, last = _announced(path, file), 0, b"\n"
     while piece := file.read(_PIECE):
         found += _count_numbers(pairs, last + piece)
         last = piece[-1:]
     _count_numbers(pairs, last.replace(b"\r", b"") + b"\n")
-    if expected is not None and found != expected:
+    if found != expected:
         raise ValueError(f"{found} numbers where {expected} are announced")
 
 
@@ -91,8 +91,8 @@ def _count_numbers(pairs: Any, piece: bytes) -> int:
     return int(np.count_nonzero(kinds == 2))
 
 
-def _announced(file: IO[bytes]) -> int | None:
-    """Return how many numbers come after the line with the sizes; None: it varies."""
+def _announced(path: Path, file: IO[bytes]) -> int:
+    """Return how many numbers come after the line with the sizes, and check these."""
     words = file.readline(1000).lower().split()
     line = b"%"
     while line.startswith(b"%") or line.isspace():
@@ -101,8 +101,13 @@ def _announced(file: IO[bytes]) -> int | None:
         raise ValueError("the first lines are not those of a matrix")
     _, _, form, field, symmetry, *_ = (word.decode() for word in words)
     sizes = [int(size) for size in line.split()]
-    if form == "coordinate" and len(sizes) == 3:
+    if len(sizes) != {"coordinate": 3, "array": 2}.get(form) or min(sizes) < 0:
+        raise ValueError("the line with the sizes is damaged")
+    m, n = sizes[:2]
+    check_shape(path, (m, n))
+    if form == "coordinate":
         return sizes[2] * _PER_LINE.get(field, 3)
-    if form == "array" and len(sizes) == 2 and symmetry == "general":
-        return sizes[0] * sizes[1] * (2 if field == "complex" else 1)
-    return None
+    check_expansion(path, 8 * m * n)
+    # Of others only the lower half is stored, or what is below the diagonal.
+    half = m * (m - 1 if symmetry == "skew-symmetric" else m + 1) // 2
+    return (m * n if symmetry == "general" else half) * (2 if field == "complex" else 1)

@@ -44,7 +44,7 @@ def _array(path: Path, load: Any) -> Any:
     try:
         return load()
     except ValueError as err:
-        if not str(err).startswith("Object arrays"):
+        if not str(err).startswith(("Object arrays", "Array can't be memory-mapped")):
             raise
         raise DataError(
             f"{path}: the array holds Python objects, which are never loaded; "

@@ -18,6 +18,7 @@ __all__ = [
     "check_expansion",
     "check_path",
     "check_readable",
+    "check_shape",
     "check_truth",
     "check_type",
     "chunk_bytes",
@@ -32,11 +33,14 @@ __all__ = [
 ]
 
 _GZIP = b"\x1f\x8b"
-# Real tables are packed by less; a file that would grow by more is made to do harm,
-# or damaged.
+# Real tables are packed by less; a file that would grow by more is a decompression
+# bomb, or damaged.
 _MOST_TIMES = 500
 _HARMLESS = 1 << 26  # bytes
 _PER_CHUNK = 4096  # bytes, also where no file has the chunk
+# Bytes of a row or column, also an empty one; ranking takes more. 2**20 columns, as
+# hashed features have, and some 70,000 rows are harmless.
+_PER_LINE = 60
 _PER_CHARACTER = 4  # bytes of a table: a digit and a comma are a number
 
 
@@ -101,7 +105,7 @@ def most_bytes(size: int) -> int:
     return max(_HARMLESS, _MOST_TIMES * size)
 
 
-def check_expansion(path: Path, nbytes: int) -> None:
+def check_expansion(path: Path, nbytes: int, what: str = "the table") -> None:
     """Raise a DataError where a small file claims to hold a huge table.
 
     Parameters
@@ -110,6 +114,8 @@ def check_expansion(path: Path, nbytes: int) -> None:
         The file or folder.
     nbytes : int
         What the table takes in memory, as the file says.
+    what : str, default="the table"
+        What would take the memory.
     """
     if nbytes <= _HARMLESS:
         return
@@ -117,10 +123,24 @@ def check_expansion(path: Path, nbytes: int) -> None:
     size = sum(file.stat().st_size for file in files if file.is_file())
     if nbytes > most_bytes(size):
         raise DataError(
-            f"{path}: would take {nbytes / 1e9:.1f} GB of memory, {_MOST_TIMES} times "
-            "the file and more; it is damaged or made to do harm. If it is neither, "
-            "unpack it first, or save it without compression"
+            f"{path}: {what} would take {nbytes / 1e9:.1f} GB of memory, more than "
+            f"{_MOST_TIMES} times the file; it is damaged or a possible decompression "
+            "bomb. If it is neither, unpack it first, or save it without compression"
         )
+
+
+def check_shape(path: Path, shape: tuple[int, ...]) -> None:
+    """Raise a DataError where a small file declares very many rows or columns.
+
+    Parameters
+    ----------
+    path : Path
+        The file or folder.
+    shape : tuple of int
+        The shape, as the file states it; empty rows and columns count.
+    """
+    what = f"a table of the declared shape ({', '.join(map(str, shape))})"
+    check_expansion(path, _PER_LINE * sum(shape), what)
 
 
 def chunk_bytes(array: Any) -> int:

@@ -10,9 +10,18 @@ from typing import Any, Literal
 
 from franet.exceptions import DataError
 from franet.io._registry import FORMATS
-from franet.io._source import check_expansion
+from franet.io._source import check_shape
 
-__all__ = ["Options", "Raw", "Table", "few", "finish", "from_structured", "non_numeric"]
+__all__ = [
+    "Options",
+    "Raw",
+    "Table",
+    "check_numbers",
+    "few",
+    "finish",
+    "from_structured",
+    "non_numeric",
+]
 
 _SHOWN = 10
 
@@ -117,6 +126,7 @@ def from_structured(path: Path, records: Any, drop: bool) -> Raw:
 def finish(path: Path, raw: Raw, options: Options, names: Sequence[str] | None) -> Any:
     """Check what a reader found and turn it into (X, names)."""
     X = raw.X
+    check_shape(path, X.shape)
     if not hasattr(X, "read_rows"):
         X = _coded(path, X) if hasattr(X, "columns") else _checked(path, X)
     found = raw.columns
@@ -149,20 +159,25 @@ def _coded(path: Path, frame: Any) -> Any:
     return _checked(path, frame.to_numpy().astype(float)) if coded is None else coded
 
 
+def check_numbers(path: Path, dtype: Any) -> None:
+    """Raise a DataError where an array does not hold real numbers."""
+    if dtype.kind == "c":
+        raise DataError(
+            f"{path}: the numbers are complex; save their real or absolute values"
+        )
+    if dtype.kind not in "buif":
+        raise DataError(
+            f"{path}: the array holds {dtype} values, not numbers; "
+            "save it with a numeric dtype"
+        )
+
+
 def _checked(path: Path, X: Any) -> Any:
     """Return `X` as a native numeric 2-d array, or say why it is none."""
     import numpy as np
     from scipy import sparse
 
-    if X.dtype.kind == "c":
-        raise DataError(
-            f"{path}: the numbers are complex; save their real or absolute values"
-        )
-    if X.dtype.kind not in "buif":
-        raise DataError(
-            f"{path}: the array holds {X.dtype} values, not numbers; "
-            "save it with a numeric dtype"
-        )
+    check_numbers(path, X.dtype)
     if X.ndim != 2:
         raise DataError(
             f"{path}: the array has shape {X.shape}; a table needs two dimensions, "
@@ -192,7 +207,6 @@ def _sound(path: Path, X: Any) -> Any:
 
     from franet.columns._sparse import check_indices
 
-    check_expansion(path, 8 * X.shape[X.format == "csc"])
     try:
         check_indices(X)
         X = sparse.csc_array(X) if X.format == "csc" else sparse.csr_array(X)
