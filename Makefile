@@ -101,7 +101,7 @@ $(VENV)/.installed: pyproject.toml | $(BIN)/python
 	touch $@
 
 $(VENV)/.demo: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[network,report]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[network,report,pandas]'
 	touch $@
 
 $(VENV)/.test: $(VENV)/.installed

@@ -98,9 +98,8 @@ def ratio(client: Client) -> Iterator[dict[str, Any]]:
     scores: dict[str, list[Any]] = {"one process": [], "cluster": []}
     for _ in range(1 + REPEATS):
         for name in times:
-            where = {"scheduler": client} if name == "cluster" else {}
-            backend = "dask" if where else "numpy"
-            ranker = FRANe(backend=backend, n_jobs=2, **where)
+            backend = client if name == "cluster" else "numpy"
+            ranker = FRANe(backend=backend, n_jobs=2)
             wall, cpu, _ = measured(client, lambda r=ranker: r.fit(X))
             times[name].append((wall, cpu))
             scores[name].append((ranker.winner_, ranker.scores_))

@@ -20,10 +20,10 @@ def main() -> None:
     for name in sys.argv[1:] or ["lymphoma"]:
         X = load(name).X
         given = {"folds": "paper", "references": False, "name": name}
-        evaluate(FRANe(), X, measures="rmae", **given)  # compiles
+        evaluate(X, rankers=FRANe(), measures="rmae", **given)  # compiles
         for measures in ("rmae", None):
             start = time.perf_counter()
-            results = evaluate(FRANe(), X, measures=measures, **given)
+            results = evaluate(X, rankers=FRANe(), measures=measures, **given)
             whole = time.perf_counter() - start
             ranking = sum(record.seconds for record in results.records)
             what = measures or "all measures without classes"

@@ -1,9 +1,9 @@
 """``Cover()`` in NumPy and on torch: times, and whether they agree.
 
 ``PYTHONPATH=src python benchmarks/gpu_cover.py`` prints a table of 64 picks on three
-shapes; ``--device cpu`` tries it where there is no CUDA device. Both are warm: fitted
-before on a small table, which compiles, loads torch and starts the device. How long
-that took is printed first. Picks that differ end it with an error.
+shapes; ``--backend torch:cpu`` tries it where there is no CUDA device. Both are warm:
+fitted before on a small table, which compiles, loads torch and starts the device. How
+long that took is printed first. Picks that differ end it with an error.
 """
 
 from __future__ import annotations
@@ -12,12 +12,11 @@ import argparse
 import sys
 import warnings
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 
 import tables
-from franet import Cover, FRANe
+from franet import Cover
 from franet._threads import count_threads
 from franet._torch import load
 
@@ -27,28 +26,22 @@ REPEATS = 3
 COLUMNS = ["table", "NumPy, s", "torch, s", "times", "picks", "gains differ by"]
 
 
-def fit(X: np.ndarray, backend: str, device: str | None = None) -> FRANe:
-    """Return a ranker fitted on one backend."""
-    ranker = Cover(n_features_to_select=K)
-    ranker.backend, ranker.device = backend, device
-    return ranker.fit(X)
-
-
-def timed(*arguments: Any) -> tuple[FRANe, float]:
-    """Return a fitted ranker and the seconds it took."""
+def timed(X: np.ndarray, backend: str) -> tuple[Cover, float]:
+    """Return a ranker fitted on one backend and the seconds it took."""
     begin = perf_counter()
-    ranker = fit(*arguments)  # attributes are NumPy arrays: nothing is under way
+    # Attributes are NumPy arrays: nothing is under way after it.
+    ranker = Cover(n_features_to_select=K, backend=backend).fit(X)
     return ranker, perf_counter() - begin
 
 
-def compare(m: int, n: int, device: str) -> list[str]:
+def compare(m: int, n: int, backend: str) -> list[str]:
     """Return a row of the table: medians of times, and how far results differ."""
     X = tables.factors(n, m=m)
     here, there = [], []
     for _ in range(REPEATS):
         ours, seconds = timed(X, "numpy")
         here.append(seconds)
-        theirs, seconds = timed(X, "torch", device)
+        theirs, seconds = timed(X, backend)
         there.append(seconds)
     equal = np.array_equal(ours.order_, theirs.order_)
     apart = np.abs(ours.gains_ - theirs.gains_).max() if equal else np.nan
@@ -66,19 +59,19 @@ def compare(m: int, n: int, device: str) -> list[str]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--device", default="cuda")
-    device = parser.parse_args().device
+    parser.add_argument("--backend", default="cuda")
+    backend = parser.parse_args().backend
     warnings.simplefilter("ignore")
     small = tables.factors(300)
-    starts = [timed(small, *way)[1] for way in (("numpy",), ("torch", device))]
+    starts = [timed(small, way)[1] for way in ("numpy", backend)]
     print(
-        f"torch {load().__version__} on {device}, NumPy on {count_threads(None)} "
+        f"torch {load().__version__} on {backend}, NumPy on {count_threads(None)} "
         f"threads; first fit {starts[0]:.1f} s and {starts[1]:.1f} s\n"
     )
     print("| " + " | ".join(COLUMNS) + " |\n|" + "---|" * len(COLUMNS))
     rows = []
     for m, n in SHAPES:
-        rows.append(compare(m, n, device))
+        rows.append(compare(m, n, backend))
         print("| " + " | ".join(rows[-1]) + " |", flush=True)
     return int(any("DIFFER" in row for row in rows))
 

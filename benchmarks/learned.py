@@ -159,7 +159,7 @@ def mapped_cover(X: np.ndarray, mapped: np.ndarray) -> np.ndarray:
             super().__init__(given, runner)
 
     with patch.object(_pick, "Representatives", Mapped):
-        return order_of(Cover(n_jobs=1), X)
+        return order_of(Cover(COUNTS[-1], n_jobs=1), X)
 
 
 def rankings(
@@ -169,7 +169,7 @@ def rankings(
     shrinkage = learn(X)
     whitening = Whitening(standardized(X))
     learned = X if np.isinf(shrinkage) else whitening.table(shrinkage)
-    frane, cover = FRANe(n_jobs=1), Cover(n_jobs=1)
+    frane, cover = FRANe(n_jobs=1), Cover(COUNTS[-1], n_jobs=1)
     generator = np.random.default_rng(number)
     ways = {
         "correlation": lambda: order_of(frane, X),

@@ -42,10 +42,9 @@ LIMIT_S, LIMIT_AGNOS_S, LIMIT_MB = 60.0, 300.0, 2000.0
 
 
 def names() -> list[str]:
-    from franet.rankers import PRESETS, RANKERS
+    from franet.rankers import RANKERS
 
-    found = [name for name, (module, _) in RANKERS.items() if find_spec(module)]
-    return [*found, *PRESETS]
+    return [name for name, (module, _) in RANKERS.items() if find_spec(module)]
 
 
 def make(name: str, k: int, seed: int = 0) -> Any:

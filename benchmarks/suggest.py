@@ -6,7 +6,7 @@ default, in some minutes:
 - ``groups``: planted groups against the suggestion, for tables of several kinds, by the
   number of examples and of groups. Sizes of groups, redundancy and noise are drawn
   anew for each table. A cell shows the median and the range of the suggestions (0: it
-  said that no small subset stands for the table), and how many of them lie within
+  said that no small subset represents the table), and how many of them lie within
   20 % of the groups planted;
 - ``noise``: how often a subset is suggested for columns that are independent;
 - ``band``: picks and suggestion from some of the examples, and what the same picks
@@ -14,9 +14,9 @@ default, in some minutes:
 - ``real``: suggestions for data sets, and for the same with examples in another order;
 - ``time``: seconds for 64 picks of wide tables, on one thread.
 
-Features are picked by ``Cover()``, 64 at first and twice as many
-while the suggestion says that further picks may change it. ``FRANET_DATA`` names the
-folder of the data sets.
+Features are picked by ``Cover()``, 64 at first and twice as many while the suggestion
+says that further picks may change it. ``FRANET_DATA`` names the folder of the data
+sets.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
 from data import load
-from franet import FRANe
+from franet import Cover
 from franet.cover._suggest import Suggestion, suggest
 from franet.datasets import make_groups
 from tables import factors
@@ -54,7 +54,7 @@ def rows(X: Table) -> Table:
 
 
 def picks(Z: Table, k: int) -> NDArray[np.intp]:
-    return FRANe(redundancy="cover", n_ranked=min(k, len(Z))).fit(Z.T).order_[:k]
+    return Cover(None, n_ranked=min(k, len(Z))).fit(Z.T).order_[:k]
 
 
 def settled(Z: Table, most: int = 1024) -> tuple[Suggestion, NDArray[np.intp]]:

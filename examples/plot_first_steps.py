@@ -24,7 +24,7 @@ X, names = data.data, data.feature_names
 # of similar columns; 1 is the best rank.
 
 ranker = FRANe(n_features_to_select=6).fit(X)
-best = np.argsort(ranker.ranking_)
+best = ranker.order_
 for j in best[:6]:
     print(f"{ranker.ranking_[j]:>2}  {ranker.scores_[j]:.4f}  {names[j]}")
 

@@ -73,7 +73,7 @@ print(f"{adata.n_obs} cells × {adata.n_vars} genes")
 
 # %%
 # **Choose.** Genes that must be on the panel come first (``include``); those that must
-# not are left out, but are still to be told by the others (``exclude``).
+# not are left out, but are still represented by the others (``exclude``).
 
 markers = ["P0-0", "P7-3"]
 mitochondrial = [name for name in adata.var_names if name.startswith("MT-")]
@@ -83,7 +83,7 @@ panel = adata.var[adata.var["franet_selected"]].sort_values("franet_rank")
 print(panel[["franet_rank", "franet_score"]].head(10))
 
 # %%
-# **Why these?** Each gene of the panel stands for others. The list says which, how
+# **Why these?** Each gene of the panel represents others. The list says which, how
 # many, and how well: the weights of ``varp`` are absolute correlations.
 
 closest = adata.varp["franet"].max(axis=1).toarray().ravel()

@@ -10,8 +10,8 @@ It needs the extra ``plot``.
 """
 
 # %%
-# 30 measurements of 569 tumours. ``store_candidates=True`` solves all networks; without it
-# those that provably cannot win are left out.
+# 30 measurements of 569 tumours. ``store_candidates=True`` solves all networks; without
+# it those that provably cannot win are left out.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -72,7 +72,7 @@ plot_quality(ranker, ax=ax)
 
 fig, ax = plt.subplots(figsize=(8, 4), layout="constrained")
 ax.plot(ranker.thresholds_ - 1, ranker.all_scores_, color="#8fa3b8", lw=0.8)
-best = np.argsort(ranker.ranking_)[:5]
+best = ranker.order_[:5]
 ax.plot(ranker.thresholds_ - 1, ranker.all_scores_[:, best], lw=2, label=names[best])
 ax.axvline(ranker.threshold_ - 1, color="#c2410c", lw=1)
 ax.invert_xaxis()
@@ -80,9 +80,9 @@ ax.set(xlabel="least correlation of an edge", ylabel="score")
 ax.legend(fontsize=8)
 
 # %%
-# **The cover ranking** has no thresholds. It picks one column after another, and each
-# column is joined with the pick that stands for it. This is how the picks divide the
-# table after one, two, four and eight of them.
+# **Cover**, the other method, has no thresholds. It picks one column after another, and
+# each column is joined with the pick that represents it. This is how the picks divide
+# the table after one, two, four and eight of them.
 
 Z = X / X.std(axis=0)
 fig, axes = plt.subplots(1, 4, figsize=(10, 3), layout="constrained")

@@ -29,8 +29,8 @@ train, test = train_test_split(digits, test_size=1 / 3, random_state=0)
 print(f"{train.shape[0]} pictures to choose from, {train.shape[1]} pixels each")
 
 # %%
-# Three ways to choose 16 pixels: each for what the earlier ones do not tell; the most
-# central ones, as in the paper on FRANe; those that vary most.
+# Three ways to choose 16 pixels: each for what earlier picks miss; the most central
+# ones, as in the paper on FRANe; those that vary most.
 
 rankers = {
     "cover": Cover(n_picked, n_ranked=n_picked),
@@ -42,8 +42,8 @@ for ranker in rankers.values():
 
 # %%
 # This is where they lie, on the mean of all pictures. A number is the rank. The pixels
-# that vary most lie side by side, in the middle; those of ``Cover`` are
-# spread over the picture.
+# that vary most lie side by side, in the middle; those of ``Cover`` are spread over the
+# picture.
 
 fig, axes = plt.subplots(1, 3, figsize=(9, 3.4), layout="constrained")
 for ax, (name, ranker) in zip(axes, rankers.items(), strict=True):
@@ -59,7 +59,7 @@ for ax, (name, ranker) in zip(axes, rankers.items(), strict=True):
 
 # %%
 # Every pixel has a representative among the picks. Areas of one colour are the pixels
-# that one pick stands for; most of them lie around it, though nothing told the ranker
+# that one pick represents; most of them lie around it, though the ranker does not know
 # which pixels are neighbours. Pixels that never change, in the corners, have none.
 
 cover = rankers["cover"]
@@ -72,7 +72,7 @@ ax.imshow(place.reshape(side, side), cmap="tab20")
 for number, pick in enumerate(cover.order_[:n_picked]):
     y, x = divmod(pick, side)
     ax.text(x, y, number + 1, ha="center", va="center", fontweight="bold")
-ax.set(title="Which pick stands for which pixel", xticks=[], yticks=[])
+ax.set(title="Which pick represents which pixel", xticks=[], yticks=[])
 
 # %%
 # Is it enough? Pictures that the ranker has not seen are rebuilt from their 16 pixels:

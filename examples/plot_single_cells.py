@@ -53,7 +53,7 @@ print(f"\n{notes['suggestion']['text']}.\n")
 
 best = adata.var.sort_values("franet_rank")[: notes["n_selected"]]
 size = adata.var["franet_representative"].value_counts()
-print("rank  gene     stands for")
+print("rank  gene     represents")
 for gene, row in best.iterrows():
     print(f"{row['franet_rank']:>4}  {gene:<7}  {size[gene] - 1} others")
 

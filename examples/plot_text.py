@@ -1,5 +1,5 @@
 """
-Text: which words stand for the others
+Text: which words represent the others
 ======================================
 
 A collection of texts becomes a table with a column for each word. It has hundreds or
@@ -54,9 +54,9 @@ filled = X.nnz / np.prod(X.shape)
 print(f"{X.shape[0]} texts × {X.shape[1]} words, {filled:.1%} of the cells filled")
 
 # %%
-# Words that do not repeat each other, in the order in which they are picked, and what
-# each of them stands for. A word in this list is not important in itself: it is the one
-# from which the others can be told.
+# Words that do not repeat each other, in the order in which they are picked, and the
+# words that each of them represents. A word in this list is not important in itself: it
+# is the one from which the others can be predicted.
 
 ranker = Cover(24, n_ranked=24).fit(X)
 for pick in ranker.order_[:12]:

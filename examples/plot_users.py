@@ -38,14 +38,13 @@ films = pd.DataFrame(ratings, columns=names)
 print(films.iloc[:4, 38:44])
 
 # %%
-# **Ten questions.** Each film is picked for what the answers to the earlier ones do not
-# tell.
+# **Ten questions.** Each film is picked for what the answers to the earlier ones miss.
 
 ranker = Cover(10, n_ranked=16).fit(films)
 for pick in ranker.order_[:10]:
-    stands = ranker.members_[pick]
-    others = ", ".join(films.columns[stands[:3]])
-    print(f"{films.columns[pick]:<12} stands for {len(stands):>2}: {others}")
+    members = ranker.members_[pick]
+    others = ", ".join(films.columns[members[:3]])
+    print(f"{films.columns[pick]:<12} represents {len(members):>2}: {others}")
 
 # %%
 # **Is it better than the obvious?** A site would ask about the films that most people
@@ -64,10 +63,9 @@ class Popular(BaseEstimator):
         return self
 
 
-cover = Cover(n_ranked=16)
 results = evaluate(
-    {"cover": cover, "popular": Popular(), "variance": Variance()},
     films,
+    rankers={"cover": Cover(), "popular": Popular(), "variance": Variance()},
     n_features=[1, 2, 4, 6, 8, 10, 16],
     folds=5,
     measures=["rmae_shared"],
@@ -105,7 +103,7 @@ users = pd.DataFrame(
 )
 customer = FRANe(similarity="mixed", tie_break="denser").fit(users)
 partner, weight = customer.network_.redundant_with()
-for j in np.argsort(customer.ranking_):
+for j in customer.order_:
     close = partner[j] >= 0 and weight[j] >= 0.5
     note = f"repeats {users.columns[partner[j]]} ({weight[j]:.2f})" if close else ""
     print(f"{customer.ranking_[j]:>2}  {users.columns[j]:<11} {note}")

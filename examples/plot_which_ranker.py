@@ -23,7 +23,7 @@ from franet.rankers import FacilityLocation, LaplacianScore
 X = load_breast_cancer(as_frame=True).data
 X /= X.std()
 rankers = {
-    "cover": Cover(n_ranked=16),
+    "cover": Cover(),
     "paper": FRANe(),
     "facility-location": FacilityLocation(),
     "laplacian": LaplacianScore(),
@@ -35,8 +35,8 @@ rankers = {
 # good.
 
 results = evaluate(
-    rankers,
     X,
+    rankers=rankers,
     n_features=[1, 2, 4, 8, 16, 30],
     folds=5,
     measures=["rmae_shared", "r2"],

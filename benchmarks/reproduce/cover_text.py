@@ -1,4 +1,4 @@
-"""What stands in the places of page.md about ``Cover()``."""
+"""The figures and tables about ``Cover()`` in page.md."""
 
 from __future__ import annotations
 

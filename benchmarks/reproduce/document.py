@@ -21,7 +21,7 @@ from franet.evaluation.statistics import average_ranks
 
 HOME = Path(__file__).resolve().parents[2] / "docs" / "benchmark"
 TITLES = {
-    "cover": "FRANe (cover)",
+    "cover": "Cover",
     "frane-reference": "FRANe (reference)",
     "frane-paper": "FRANe (paper)",
     "laplacian": "Laplacian",

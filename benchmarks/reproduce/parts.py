@@ -22,10 +22,10 @@ DATASETS = (
     "BASEHOCK", "GLIOMA", "RELATHE", "lymphoma", "PCMAC", "warpPIE10P", "colon",
     "COIL20", "ORL", "Yale", "Isolet", "madelon",
 )  # fmt: skip
-# Cover() was chosen on these and on lung_small, which is not among
-# the 19, before the others were looked at. What was tried after that (a shrinkage of
-# its share of neighbours, because madelon came out worse than with column subset) was
-# judged on these too, was worse there, and was dropped.
+# Cover() was chosen on these and on lung_small, which is not among the 19, before the
+# others were looked at. What was tried after that (a shrinkage of its share of
+# neighbours, because madelon came out worse than with column subset) was judged on
+# these too, was worse there, and was dropped.
 CHOOSING = (
     "ALLAML", "TOX-171", "lymphoma", "PCMAC", "warpPIE10P", "colon", "ORL", "Yale",
     "Isolet",

@@ -271,7 +271,9 @@ def main() -> None:
     dense = int(np.searchsorted(ranker.n_edges_, 300))
     marks = [(sparse, GREY), (ranker.winner_, WINNER), (dense, GREY)]
     parts = [
-        text(28, 46, "Which few columns stand for all the rest?", 26, INK, weight=700),
+        text(
+            28, 46, "Which few columns represent all the others?", 26, INK, weight=700
+        ),
         text(28, 84, "Try 100 thresholds …", 17, INK, weight=600),
         text(490, 84, "… keep the network whose scores spread most", 17, weight=600),
     ]
