@@ -109,6 +109,12 @@ reading_options = _together(
         help="Whether the first column holds row labels.  [default: found out]",
     ),
     click.option(
+        "--decimal",
+        type=click.Choice([".", ","]),
+        help="The decimal sign of a text file; the other one may separate thousands.  "
+        "[default: auto-detected]",
+    ),
+    click.option(
         "--variable",
         metavar="NAME",
         help="Which array of a npz or mat file, which layer of a h5ad file.",
@@ -132,12 +138,13 @@ def take_reading(options: dict[str, Any]) -> dict[str, Any]:
         "transpose",
         "header",
         "index",
+        "decimal",
         "variable",
         "feature_names",
         "drop_non_numeric",
     )
     reading = {name: options.pop(name) for name in names}
-    for name in ("header", "index"):
+    for name in ("header", "index", "decimal"):
         if reading[name] is None:
             reading[name] = "auto"
     return reading
