@@ -104,11 +104,14 @@ class FeatureRanker(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         top : int, default=500
             How many features, best first, are listed.
         force : bool, default=False
-            Whether a file that is there may be replaced.
+            Whether a file that is there may be replaced; never the file of `X`.
         """
+        from franet.columns._open import known_files
+        from franet.io._write import check_apart
         from franet.report import check_report, summarise, write
 
         check_report(path, force=force)
+        check_apart(path, known_files(X))
         write(summarise(self, X, top=top), path, force=force)
 
     @checked(method=TEXT)

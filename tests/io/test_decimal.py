@@ -153,7 +153,9 @@ def test_dots_alone_are_decimals(tmp_path):
         assert found.X.tolist() == [[1234, 1234567], [5678, 2345678]]
 
 
-@pytest.mark.parametrize("words", ["10,5 ml", "192.168.1.20", "a,b", "1,23,4", "1,234x"])
+@pytest.mark.parametrize(
+    "words", ["10,5 ml", "192.168.1.20", "a,b", "1,23,4", "1,234x"]
+)
 def test_words_say_nothing_about_numbers(write, words):
     path = write([f"1.5 2 {words.replace(' ', '_')}", "3 4 1,234"])
     with pytest.raises(DataError, match="1 column is not numeric: 'c'"):
@@ -189,7 +191,8 @@ def test_truth_values_and_gaps_beside_decimal_commas(write):
     nan = np.nan
     for decimal in ("auto", ","):
         np.testing.assert_array_equal(
-            read_table(path, decimal=decimal).X, [[1.5, 1, nan], [nan, 0, 3], [2, 1, 4.5]]
+            read_table(path, decimal=decimal).X,
+            [[1.5, 1, nan], [nan, 0, 3], [2, 1, 4.5]],
         )
 
 

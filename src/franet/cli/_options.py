@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from franet.cli._complete import one_of
+from franet.cli._paths import Reads, Writes
 from franet.io._registry import FORMATS
 from franet.rankers import NAMES
 
@@ -122,7 +123,7 @@ reading_options = _together(
     click.option(
         "--feature-names",
         metavar="FILE",
-        type=click.Path(),
+        type=Reads(),
         help="A file with one feature name a line, such as 10x features.tsv.",
     ),
     click.option(
@@ -173,13 +174,13 @@ _cover_options = _together(
     click.option(
         "--cost",
         metavar="FILE",
-        type=click.Path(path_type=Path),
+        type=Reads(path_type=Path),
         help="cover: a csv or tsv file with lines 'feature,cost'; others cost 1.",
     ),
     click.option(
         "--groups",
         metavar="FILE",
-        type=click.Path(path_type=Path),
+        type=Reads(path_type=Path),
         help="cover: a csv or tsv file with lines 'feature,group'; one of each "
         "group is picked.",
     ),
@@ -274,7 +275,7 @@ ranking_options = _together(
     click.option(
         "--checkpoint",
         metavar="FOLDER",
-        type=click.Path(),
+        type=Writes(),
         help="paper: keep what is done here: stopped and begun again, it goes on.",
     ),
     click.option(

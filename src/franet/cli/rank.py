@@ -20,8 +20,9 @@ from franet.cli._options import (
     take_reading,
 )
 from franet.cli._output import check_output, write_output
+from franet.cli._paths import Command, Reads, Writes
 from franet.cli._rankers import choose_ranker, largest_to_load, parameters_of
-from franet.cli._report import check_report_file, reporter, show_in_browser
+from franet.cli._report import reporter, show_in_browser
 from franet.exceptions import DataError, UsageError
 
 __all__ = ["rank"]
@@ -30,8 +31,8 @@ __all__ = ["rank"]
 _GAP = "Fill or drop it."
 
 
-@click.command(short_help="Rank the features of a file.")
-@click.argument("file", type=click.Path(path_type=Path))
+@click.command(cls=Command, short_help="Rank the features of a file.")
+@click.argument("file", type=Reads(path_type=Path))
 @click.option(
     "--top",
     type=Top(),
@@ -54,14 +55,14 @@ _GAP = "Fill or drop it."
 @click.option(
     "--output",
     metavar="FILE",
-    type=click.Path(path_type=Path),
+    type=Writes(path_type=Path),
     help="Write the full ranking to this .csv, .tsv, .json or .parquet file; of a h5ad "
     "file a copy with the ranking in it to this .h5ad file.",
 )
 @click.option(
     "--report",
     metavar="FILE",
-    type=click.Path(path_type=Path),
+    type=Writes(path_type=Path),
     help="Write a page that shows the ranking to this .html (or .json) file.",
 )
 @click.option(
@@ -108,7 +109,9 @@ def rank(
     if output is not None:
         check_output(file, output, reading, force)
     if report is not None:
-        check_report_file(report, force, (file, output))
+        from franet.report import check_report
+
+        check_report(report, force=force)
     elif open_report:
         raise UsageError("--open shows the report; name it by --report report.html")
     parameters = parameters_of(ranker, options)

@@ -180,7 +180,7 @@ def _with_decimal(
         decimal = decimal_sign(words, layout.delimiter == ",", place)
     if decimal == ",":
         columns = list(frame.columns)
-        text = [j for j, kind in frame.dtypes.items() if kind != bool]
+        text = [j for j, kind in frame.dtypes.items() if kind.kind != "b"]
         frame = _frame(pd, path, layout, text)[columns]
         if found:
             check_dots((frame[j] for j in columns), place)
