@@ -79,6 +79,8 @@ def decimal_signs(cell: str) -> str:
     (',', '.,', '')
     """
     bare = cell.strip()
+    if _COMMA.match(bare):  # most of them, where there are any
+        return ".," if _GROUPED["."].match(bare) else ","
     return "".join(sign for sign in ".," if _parse(bare, sign) is not None)
 
 

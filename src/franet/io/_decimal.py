@@ -75,7 +75,7 @@ def _shown_in(column: Iterable[Any]) -> dict[int, str]:
     for cell in column:
         if not isinstance(cell, str):
             continue
-        if is_number(cell):
+        if "," not in cell and is_number(cell):
             if "." in cell:
                 either = len(decimal_signs(cell)) > 1
                 shown.setdefault(_PLAIN_EITHER if either else _PLAIN, cell)

@@ -145,7 +145,13 @@ def _by_pandas(path: Path, layout: Layout, options: Options, labels: list[str]) 
     return Raw(kept, columns, rows, dropped, layout.guessed)
 
 
-def _frame(pd: Any, path: Path, layout: Layout, as_text: Sequence[int] = ()) -> Any:
+def _frame(
+    pd: Any,
+    path: Path,
+    layout: Layout,
+    decimal: str = ".",
+    as_text: Sequence[int] = (),
+) -> Any:
     """Return the cells as a data frame, some columns as text."""
     with open_text(path) as file:
         return pd.read_csv(
@@ -156,6 +162,7 @@ def _frame(pd: Any, path: Path, layout: Layout, as_text: Sequence[int] = ()) -> 
             index_col=False,
             skipinitialspace=True,
             dtype=dict.fromkeys(as_text, str),
+            decimal=decimal,
             float_precision="round_trip",
             low_memory=False,
         )
@@ -169,7 +176,7 @@ def _with_decimal(
     frame: Any,
     names: Sequence[str],
 ) -> tuple[Any, str]:
-    """Return the columns and the decimal sign; with a comma, all columns as text."""
+    """Return the columns, as text where dots must be checked, and the decimal sign."""
     found = decimal == "auto"
 
     def place(cell: str) -> str:
@@ -179,10 +186,13 @@ def _with_decimal(
         words = [frame[j] for j in _words(pd, frame)]
         decimal = decimal_sign(words, layout.delimiter == ",", place)
     if decimal == ",":
-        columns = list(frame.columns)
-        text = [j for j, kind in frame.dtypes.items() if kind.kind != "b"]
-        frame = _frame(pd, path, layout, text)[columns]
-        if found:
+        columns, text = list(frame.columns), []
+        with open_text(path) as file:
+            dots = any("." in line for line in _skip(file, layout))
+        if dots:  # pandas does not check where they are
+            text = [j for j, kind in frame.dtypes.items() if kind.kind != "b"]
+        frame = _frame(pd, path, layout, decimal, text)[columns]
+        if dots and found:
             check_dots((frame[j] for j in columns), place)
     return frame, decimal
 
