@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +20,7 @@ from franet.engine import levels
 from franet.engine._numpy import TileEngine
 from franet.engine._torch import TorchEngine
 from franet.exceptions import DataError
+from franet.io import _write
 from franet.similarity import _correlation
 from franet.similarity._stored import StoredCorrelationSource
 from tables import blocks
@@ -208,6 +216,179 @@ def test_a_foreign_folder_is_refused(tmp_path):
         fit(X, **CHOICE, checkpoint=tmp_path / "notes.txt")
     with pytest.raises(DataError, match="cannot be used as a folder"):
         fit(X, **CHOICE, checkpoint=tmp_path / "no" / "where")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"table.npy": "mine"},
+        {"about.json": "{}"},
+        {"lock": "mine"},
+        {"lock": "", "mine.npy": "mine"},
+        {".franet-00.tmp.csv": "mine"},
+    ],
+)
+def test_files_of_a_user_are_not_touched(tmp_path, content):
+    for name, text in content.items():
+        (tmp_path / name).write_text(text)
+    with pytest.raises(DataError, match="holds no checkpoint") as caught:
+        fit(X, **CHOICE, checkpoint=tmp_path)
+    assert "delete" not in str(caught.value)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == content
+
+
+def test_resumed_after_a_kill_at_any_moment(tmp_path, monkeypatch):
+    """Files appear by being renamed: the folder before and after each time."""
+    folder, copies = tmp_path / "passes", []
+    replace = os.replace
+
+    def copied():
+        copies.append(tmp_path / f"copy{len(copies)}")
+        shutil.copytree(folder, copies[-1])
+
+    def copying(source, target):
+        copied()
+        replace(source, target)
+        copied()
+
+    monkeypatch.setattr(_write.os, "replace", copying)
+    whole = fit(X, **CHOICE, checkpoint=folder)
+    monkeypatch.undo()
+    # What comes before the first file: no lock yet, and no draft.
+    for names in ([], ["lock"]):
+        copies.append(tmp_path / f"copy{len(copies)}")
+        copies[-1].mkdir()
+        for name in names:
+            (copies[-1] / name).touch()
+    assert len(copies) > 10
+    states = [sorted(path.name for path in copy.iterdir()) for copy in copies]
+    assert states[1] == ["about.json", "lock"]
+    for copy in copies:
+        resumed = fit(X, **CHOICE, checkpoint=copy)
+        np.testing.assert_array_equal(resumed.scores_, whole.scores_)
+
+
+# Says that it has the folder, and waits; or says why it has not.
+HOLDS = """
+import sys
+from franet.engine._numpy import TileEngine
+from franet.exceptions import DataError
+from test_checkpoint import CHOICE, X, fit
+
+visit = TileEngine.visit_tiles
+def wait(self, what, rounds):
+    TileEngine.visit_tiles = visit
+    print("in use", flush=True)
+    sys.stdin.readline()
+    return visit(self, what, rounds)
+TileEngine.visit_tiles = wait
+try:
+    fit(X, **CHOICE, checkpoint=sys.argv[1])
+except DataError as err:
+    print(err, flush=True)
+else:
+    print("done", flush=True)
+"""
+
+
+@pytest.fixture
+def start():
+    """Return a function that starts a fit in another process."""
+    started = []
+    path = [str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]
+
+    def start(folder):
+        process = subprocess.Popen(
+            [sys.executable, "-c", HOLDS, str(folder)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, path))},
+        )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+IN_USE = "is in use by another fit"
+
+
+def test_two_processes_on_one_new_folder(tmp_path, start):
+    folder = tmp_path / "passes"
+    processes = [start(folder), start(folder)]
+    lines = [process.stdout.readline() for process in processes]
+    first = lines.index("in use\n")
+    assert IN_USE in lines[1 - first]
+    assert str(folder) in lines[1 - first]
+    assert "delete" not in lines[1 - first]
+    with pytest.raises(DataError, match=IN_USE):
+        fit(X, **CHOICE, checkpoint=folder)
+    out, _ = processes[first].communicate("\n")
+    assert out == "done\n"
+    assert processes[1 - first].communicate()[0] == ""
+    fit(X, **CHOICE, checkpoint=folder)
+
+
+def test_a_killed_process_leaves_the_folder(tmp_path, start):
+    folder = tmp_path / "passes"
+    process = start(folder)
+    assert process.stdout.readline() == "in use\n"
+    process.kill()
+    process.wait()
+    expected = fit(X, **CHOICE)
+    found = fit(X, **CHOICE, checkpoint=folder)
+    np.testing.assert_array_equal(found.scores_, expected.scores_)
+
+
+def test_two_threads_on_one_folder(tmp_path, monkeypatch):
+    in_use, go_on, found = threading.Event(), threading.Event(), []
+    visit = TileEngine.visit_tiles
+
+    def waiting(self, what, rounds):
+        if not in_use.is_set():
+            in_use.set()
+            go_on.wait()
+        return visit(self, what, rounds)
+
+    def first_fit():
+        try:
+            found.append(fit(X, **choice))
+        finally:
+            in_use.set()
+
+    choice = {**CHOICE, "checkpoint": tmp_path / "passes"}
+    monkeypatch.setattr(TileEngine, "visit_tiles", waiting)
+    thread = threading.Thread(target=first_fit)
+    thread.start()
+    try:
+        in_use.wait()
+        with pytest.raises(DataError, match=IN_USE):
+            fit(X, **choice)
+    finally:
+        go_on.set()
+        thread.join()
+    again = fit(X, **choice)
+    np.testing.assert_array_equal(found[0].scores_, again.scores_)
+
+
+def test_without_locks_of_the_file_system(tmp_path, monkeypatch):
+    def refused(path):
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr("franet.checkpoint.lock_file", refused)
+    for _ in range(2):
+        fit(X, **CHOICE, checkpoint=tmp_path / "passes")
+
+
+def test_draws_use_no_checkpoint(folder):
+    choice = {**CHOICE, "n_jobs": 2}
+    expected = fit(X, **choice).stability(X, n_boot=4)
+    found = fit(X, **choice, checkpoint=folder).stability(X, n_boot=4)
+    np.testing.assert_array_equal(found.rank_low, expected.rank_low)
 
 
 def test_memory_and_random_state_may_change(folder):

@@ -13,7 +13,7 @@ from scipy import sparse
 from franet import _torch
 from franet._threads import count_threads
 from franet._validation import check_table, number_to_select
-from franet.checkpoint import Checkpoint
+from franet.checkpoint import open_checkpoint
 from franet.engine._numpy import TileEngine
 from franet.engine.memory import Store, parse_bytes
 from franet.engine.plan import make_plan
@@ -95,13 +95,16 @@ def open_engine(
         return
     table = check(ranker, X)
     if _on_torch(ranker, X, table):
-        yield _open_torch(ranker, table, settings)
+        with _open_torch(ranker, table, settings) as opened:
+            yield opened
         return
     source, constant = open_numpy_source(ranker, table)
     with closing(source):
         plan = make_plan(source, settings.n_thresholds, n_threads, settings.max_memory)
-        with Store(plan.on_disk) as store:
-            checkpoint = _checkpoint(ranker, source, settings)
+        with (
+            Store(plan.on_disk) as store,
+            open_checkpoint(ranker.checkpoint, source, settings) as checkpoint,
+        ):
             yield TileEngine(source, n_threads, store, checkpoint), constant
 
 
@@ -125,14 +128,6 @@ def approximate(ranker: FRANe, X: Any) -> tuple[Outcome, NDArray[np.bool_]]:
         random_state=ranker.random_state,
     )
     return outcome, constant
-
-
-def _checkpoint(
-    ranker: FRANe, source: PairSource, settings: Settings
-) -> Checkpoint | None:
-    if ranker.checkpoint is None:
-        return None
-    return Checkpoint(ranker.checkpoint, source, settings)
 
 
 def _check_approximate(ranker: FRANe) -> None:
@@ -187,9 +182,10 @@ def _torch_has(similarity: Any) -> bool:
     return isinstance(similarity, str) and similarity in SIMILARITIES
 
 
+@contextmanager
 def _open_torch(
     ranker: FRANe, table: NDArray[Any], settings: Settings
-) -> tuple[TileEngine, NDArray[np.bool_]]:
+) -> Iterator[tuple[TileEngine, NDArray[np.bool_]]]:
     from franet.engine._torch import TorchEngine, open_torch_source
 
     source, constant = open_torch_source(
@@ -200,5 +196,5 @@ def _open_torch(
         device=ranker._place().device,
         max_memory=settings.max_memory,
     )
-    checkpoint = _checkpoint(ranker, source, settings)
-    return TorchEngine(source, checkpoint=checkpoint), constant
+    with open_checkpoint(ranker.checkpoint, source, settings) as checkpoint:
+        yield TorchEngine(source, checkpoint=checkpoint), constant

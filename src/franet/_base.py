@@ -172,9 +172,12 @@ class FeatureRanker(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         top : int, default=500
             How many features, best first, are listed.
         """
+        from franet.columns._open import known_files
+        from franet.io._write import check_apart
         from franet.report import check_report, summarize, write
 
         check_report(path, force=True)
+        check_apart(path, known_files(X))
         write(summarize(self, X, top=top), path, force=True)
 
     @checked(method=TEXT)

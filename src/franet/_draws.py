@@ -84,7 +84,12 @@ class Draws:
         n_boot = len(self.ranks)
         n_workers = min(n_threads, n_boot, _fits_at_once(self._X, self._ranker))
         known = self._ranker.get_params(deep=False)
-        wanted = {"n_jobs": n_threads // n_workers, "store_candidates": False}
+        # A checkpoint is of the whole table, and for one fit at a time.
+        wanted = {
+            "n_jobs": n_threads // n_workers,
+            "store_candidates": False,
+            "checkpoint": None,
+        }
         self._options = {name: wanted[name] for name in wanted if name in known}
         done = self._alone() if n_workers == 1 else self._crew(n_workers)
         # BLAS rounds by the number of its threads, so it has one, however many draws

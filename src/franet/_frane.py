@@ -106,6 +106,7 @@ class FRANe(Fitted, FeatureRanker):
         that was stopped and is begun again with the same table and parameters does
         not repeat them. `max_edges`, `max_memory`, `random_state` and `n_jobs` may
         change, and what functions do: passes that come out otherwise are made anew.
+        One fit at a time uses a folder; another one that starts meanwhile fails.
     max_edges : int, default=5_000_000
         A winning network with more edges keeps only the strongest of each feature.
     max_memory : int or str, default=None

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +18,7 @@ from numpy.typing import NDArray
 
 from franet import __version__
 from franet.exceptions import DataError
+from franet.io._lock import lock_file
 from franet.io._write import atomic_write
 
 if TYPE_CHECKING:
@@ -22,7 +26,7 @@ if TYPE_CHECKING:
     from franet.engine.tiles import PairSource
     from franet.search import Settings
 
-__all__ = ["Checkpoint"]
+__all__ = ["Checkpoint", "open_checkpoint"]
 
 _KIND = "franet checkpoint"
 # Raised when what a pass leaves behind changes its form.
@@ -31,6 +35,22 @@ _FORMAT = 2
 _FREE = ("max_memory", "random", "max_edges")
 # Another machine may round in another way: by this share of the largest number.
 _ROUNDED = 1e-9
+_ABOUT, _TABLE, _LOCK = "about.json", "table.npy", "lock"
+# What atomic_write leaves behind where the process is killed.
+_DRAFT = re.compile(r"\.franet-[0-9a-f]+\.tmp")
+_NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP)
+
+
+@contextmanager
+def open_checkpoint(
+    path: str | os.PathLike[str] | None, source: PairSource, settings: Settings
+) -> Iterator[Checkpoint | None]:
+    """Give the checkpoint in a folder, in use until the end; None without a folder."""
+    if path is None:
+        yield None
+        return
+    with closing(Checkpoint(path, source, settings)) as checkpoint:
+        yield checkpoint
 
 
 class Checkpoint:
@@ -57,35 +77,87 @@ class Checkpoint:
         self.folder = Path(path)
         self._done = 0
         self._about = _describe(source, settings)
-        text, probe = json.dumps(self._about, indent=1), _probe(source)
+        self._lock: int | None = None
         try:
             self.folder.mkdir(exist_ok=True)
-            present = any(self.folder.iterdir())
+            if self._holds_other_files() and self._found() is None:
+                raise self._refused("is a folder that holds no checkpoint")
+            self._lock = self._locked()
         except OSError as err:
             raise DataError(
                 f"checkpoint={str(path)!r} cannot be used as a folder: "
                 f"{err.strerror or err}. Name another one."
             ) from None
-        if present:
-            self._check(probe)
-            return
-        with atomic_write(self.folder / "table.npy", mode="wb") as file:
-            np.save(file, probe)
-        # Last: without it there is no checkpoint.
-        self._write(text)
-
-    def _write(self, about: str) -> None:
-        with atomic_write(self.folder / "about.json", force=True) as file:
-            file.write(about)
-
-    def _check(self, probe: NDArray[np.float64]) -> None:
         try:
-            found = json.loads((self.folder / "about.json").read_text())
-            kind = found["kind"]
+            self._begin(_probe(source))
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Let other fits use the folder."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def _holds_other_files(self) -> bool:
+        """Return whether there is more than what a kill leaves of a new checkpoint."""
+        for path in self.folder.iterdir():
+            if path.name == _LOCK and path.stat().st_size == 0:
+                continue
+            if not _DRAFT.fullmatch(path.name):
+                return True
+        return False
+
+    def _locked(self) -> int | None:
+        """Return the locked file; None where the file system has no locks.
+
+        Two fits at the same time do no harm: they make the same files, each at once.
+        """
+        try:
+            return lock_file(self.folder / _LOCK)
+        except BlockingIOError:
+            raise self._refused(
+                "is in use by another fit, in this process or another one",
+                "Wait until it has ended, or name another folder.",
+            ) from None
+        except OSError as err:
+            if err.errno not in _NO_LOCKS:
+                raise
+            return None
+
+    def _begin(self, probe: NDArray[np.float64]) -> None:
+        """Check the checkpoint that is there, or make one.
+
+        The first file marks the folder, so that a kill after it does no harm.
+        """
+        found = self._found()
+        if found is None:
+            self._write()
+        else:
+            self._check(found)
+        table = self.folder / _TABLE
+        if not table.exists() and not any(self.folder.glob("*.npz")):
+            with atomic_write(table, mode="wb", force=True) as file:
+                np.save(file, probe)
+            return
+        known = self._read(_TABLE, np.load)
+        if known.shape != probe.shape or not _alike(known, probe):
+            raise self._refused("belongs to another table")
+
+    def _write(self) -> None:
+        with atomic_write(self.folder / _ABOUT, force=True) as file:
+            file.write(json.dumps(self._about, indent=1))
+
+    def _found(self) -> dict[str, Any] | None:
+        """Return what the folder says that it is; None where it is no checkpoint."""
+        try:
+            found = json.loads((self.folder / _ABOUT).read_text())
+            return dict(found) if found["kind"] == _KIND else None
         except (OSError, ValueError, TypeError, KeyError):
-            kind = None
-        if kind != _KIND:
-            raise self._refused("is a folder that holds no checkpoint")
+            return None
+
+    def _check(self, found: dict[str, Any]) -> None:
         for name, value in self._about.items():
             if found.get(name) != value:
                 other = "another fit"
@@ -95,22 +167,22 @@ class Checkpoint:
                     f"belongs to {other}: its {name} was {found.get(name)!r}, "
                     f"this one's is {value!r}"
                 )
-        known = self._read("table.npy", np.load)
-        if known.shape != probe.shape or not _alike(known, probe):
-            raise self._refused("belongs to another table")
         self._about = found
 
-    def _refused(self, why: str) -> DataError:
-        return DataError(
-            f"checkpoint={str(self.folder)!r} {why}. Name another folder, or delete "
-            "this one to begin anew."
+    def _refused(self, why: str, fix: str = "Name another folder.") -> DataError:
+        return DataError(f"checkpoint={str(self.folder)!r} {why}. {fix}")
+
+    def _damaged(self, why: str) -> DataError:
+        return self._refused(
+            f"is damaged: {why}",
+            "Name another folder, or delete this one to begin anew.",
         )
 
     def _read(self, name: str, read: Callable[[Path], Any]) -> Any:
         try:
             return read(self.folder / name)
         except Exception:  # whatever NumPy meets in a damaged file
-            raise self._refused(f"is damaged: {name} cannot be read") from None
+            raise self._damaged(f"{name} cannot be read") from None
 
     def least(self, name: str, value: int) -> int:
         """Return the smallest value that a number had in any fit of the folder.
@@ -121,7 +193,7 @@ class Checkpoint:
         known = self._about.get(name)
         if known is None or value < known:
             self._about[name] = known = value
-            self._write(json.dumps(self._about, indent=1))
+            self._write()
         return int(known)
 
     def remember(
@@ -147,7 +219,7 @@ class Checkpoint:
         if (self.folder / name).exists():
             known = self._read(name, _load)
             if known["place"] != self._done:
-                raise self._refused(f"is damaged: {name} is of another pass")
+                raise self._damaged(f"{name} is of another pass")
             if known["digest"] == digest:
                 return dict(known["state"])
         state = compute()

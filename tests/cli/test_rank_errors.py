@@ -119,7 +119,7 @@ def test_output_is_checked_before_any_work(data, tmp_path):
     (tmp_path / "d.csv").mkdir()
     assert "directory" in fails("rank", data, "--output", tmp_path / "d.csv", code=1)
     args = ["rank", data, "--force", "--output", data]
-    assert "--output is the file to read" in fails(*args, code=2)
+    assert f"is the same file as FILE ({data})" in fails(*args, code=2)
 
 
 def test_force(data, tmp_path):

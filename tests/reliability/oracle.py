@@ -26,7 +26,11 @@ def _number(cell: str, decimal: str) -> float | complex:
         return math.nan
     if bare.lower() in ("true", "false"):
         return float(bare.lower() == "true")
-    if "_" in bare or (decimal == "," and "," in bare and "." in bare):
+    other = "." if decimal == "," else ","
+    whole = bare.partition(decimal)[0]
+    if re.fullmatch(rf"[+-]?[1-9]\d{{0,2}}([{other}]\d{{3}})+", whole):
+        bare = bare.replace(other, "")
+    if "_" in bare or other in bare:
         return _WORDS
     try:
         return float(bare.replace(decimal, "."))

@@ -177,7 +177,7 @@ def test_command_line_needs_a_file_of_its_own(data, tmp_path, same):
         "--force",
     )
     assert result.exit_code == 2
-    assert "--report needs a file of its own" in result.stderr
+    assert f"--report {tmp_path / same}: is the same file as" in result.stderr
 
 
 def test_command_line_without_bokeh_fails_before_the_work(data, tmp_path, monkeypatch):

@@ -10,6 +10,7 @@ from typing import Any
 from franet.anndata._results import columns_of, matrix_of, notes_on, store_columns
 from franet.exceptions import DataError
 from franet.io import atomic_write
+from franet.io._write import check_apart
 
 __all__ = ["write_ranked_file"]
 
@@ -48,6 +49,7 @@ def write_ranked_file(
     """
     import h5py
 
+    check_apart(target, [source])
     found = {**notes_on(given, fitted, layer), **notes}
     with atomic_write(target, force=force, mode="wb") as draft:
         with source.open("rb") as file:

@@ -9,12 +9,13 @@ from typing import Any
 import click
 
 from franet.cli._complete import one_of
+from franet.cli._paths import Command, Reads, Writes
 from franet.io._registry import FORMATS
 from franet.rankers import NAMES
 
 __all__ = [
     "AUTO",
-    "Command",
+    "GroupedCommand",
     "Top",
     "grouped",
     "ranking_options",
@@ -72,7 +73,7 @@ class Option(click.Option):
         self.heading, self.parameter = heading, parameter
 
 
-class Command(click.Command):
+class GroupedCommand(Command):
     """A command whose help lists options under headings."""
 
     def format_options(
@@ -171,6 +172,13 @@ reading_options = _together(
     ),
     grouped(
         INPUT,
+        "--decimal",
+        type=click.Choice([".", ","]),
+        help="The decimal sign of a text file; the other one may separate thousands.  "
+        "[default: auto-detected]",
+    ),
+    grouped(
+        INPUT,
         "--variable",
         metavar="NAME",
         help="Which array of a npz or mat file, which layer of a h5ad file.",
@@ -179,7 +187,7 @@ reading_options = _together(
         INPUT,
         "--feature-names",
         metavar="FILE",
-        type=click.Path(),
+        type=Reads(),
         help="A file with one feature name a line, such as 10x features.tsv.",
     ),
     grouped(
@@ -195,12 +203,13 @@ def take_reading(options: dict[str, Any]) -> dict[str, Any]:
         "transpose",
         "header",
         "index",
+        "decimal",
         "variable",
         "feature_names",
         "drop_non_numeric",
     )
     reading = {name: options.pop(name) for name in names}
-    for name in ("header", "index"):
+    for name in ("header", "index", "decimal"):
         if reading[name] is None:
             reading[name] = "auto"
     return reading
@@ -285,7 +294,7 @@ ranking_options = _together(
         CONSTRAINTS,
         "A csv or tsv file with lines 'feature,cost'; others cost 1.",
         metavar="FILE",
-        type=click.Path(path_type=Path),
+        type=Reads(path_type=Path),
     ),
     _sets(
         "groups",
@@ -293,7 +302,7 @@ ranking_options = _together(
         "A csv or tsv file with lines 'feature,group'; one feature of each group is "
         "picked.",
         metavar="FILE",
-        type=click.Path(path_type=Path),
+        type=Reads(path_type=Path),
     ),
     _sets(
         "backend",
@@ -308,7 +317,7 @@ ranking_options = _together(
         COMPUTE,
         "frane: a folder that keeps what is done; a stopped run continues from it.",
         metavar="FOLDER",
-        type=click.Path(),
+        type=Writes(),
     ),
     _sets(
         "max_memory",

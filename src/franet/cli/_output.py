@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -36,8 +35,6 @@ def check_output(
         _check_h5ad(file, reading)
     else:
         output_format(output)
-    if output.exists() and file.exists() and os.path.samefile(file, output):
-        raise UsageError("--output is the file to read; name another file")
     check_target(output, force=force)
 
 

@@ -1,37 +1,14 @@
-"""The report of a ranking: checked before the work, written after it."""
+"""The report of a ranking: written after the work, shown in a browser."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from franet.exceptions import UsageError
-
-__all__ = ["Reporter", "check_report_file", "reporter", "show_in_browser"]
+__all__ = ["Reporter", "reporter", "show_in_browser"]
 
 Reporter = Callable[[Any, Any, list[str], float, list[str]], None]
-
-
-def check_report_file(path: Path, force: bool, others: Sequence[Path | None]) -> None:
-    """Raise where the report cannot be written, or would replace another file.
-
-    Parameters
-    ----------
-    path : Path
-        The report.
-    force : bool
-        Whether a file that is there may be replaced.
-    others : sequence of Path or None
-        The files that are read or written as well.
-    """
-    from franet.report import check_report
-
-    for other in others:
-        if other is not None and os.path.realpath(other) == os.path.realpath(path):
-            raise UsageError("--report needs a file of its own; name another file")
-    check_report(path, force=force)
 
 
 def reporter(

@@ -11,6 +11,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from franet.cli import _complete
+from franet.cli._paths import (
+    Command,
+    ReadsResults,
+    Writes,
+    check_paths,
+    results_files,
+)
 from franet.cli._terminal import tell
 from franet.exceptions import DataError, UsageError
 
@@ -20,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["bench"]
 
+_FORBIDDEN = re.compile(r"[^\w.-]")  # in the names of files
 _SHOWN = 5  # failures that are told one by one
 
 _at = click.option(
@@ -42,7 +50,7 @@ _folds = click.option(
     help="Which folds, where the folder holds several.",
 )
 _force = click.option("--force", is_flag=True, help="Replace files that exist.")
-_folder = click.argument("folder", type=click.Path(path_type=Path))
+_folder = click.argument("folder", type=ReadsResults(path_type=Path))
 
 
 @click.group(
@@ -56,7 +64,9 @@ def bench(ctx: click.Context) -> None:
         click.echo(ctx.get_help())
 
 
-@bench.command(short_help="Run rankers on data sets; can be stopped and resumed.")
+@bench.command(
+    cls=Command, short_help="Run rankers on data sets; can be stopped and resumed."
+)
 @click.option(
     "--datasets",
     default="all",
@@ -78,7 +88,7 @@ def bench(ctx: click.Context) -> None:
     "--out",
     required=True,
     metavar="DIR",
-    type=click.Path(path_type=Path),
+    type=Writes(path_type=Path),
     help="The folder of results. What it holds is not measured again.",
 )
 @click.option(
@@ -172,6 +182,7 @@ def run(
         **options,
     }
     names, chosen = _names(datasets), parse_rankers(rankers)
+    _check_store(names, out)
     try:
         with BenchBar(hidden=quiet) as bar, listening(bar.stage):
             summary = runner.run(names, chosen, out, listener=bar, **arguments)
@@ -182,7 +193,7 @@ def run(
         _tell(summary, names, out)
 
 
-@bench.command(short_help="Print the results as a table.")
+@bench.command(cls=Command, short_help="Print the results as a table.")
 @_folder
 @_at
 @_measure
@@ -190,7 +201,7 @@ def run(
 @click.option(
     "--csv",
     metavar="FILE",
-    type=click.Path(path_type=Path),
+    type=Writes(path_type=Path),
     help="Write the table to this file, with all digits.",
 )
 @_force
@@ -233,13 +244,15 @@ def table(
         click.echo(str(made))
 
 
-@bench.command(short_help="Draw curves and the critical-difference diagram.")
+@bench.command(
+    cls=Command, short_help="Draw curves and the critical-difference diagram."
+)
 @_folder
 @click.option(
     "--out",
     required=True,
     metavar="DIR",
-    type=click.Path(path_type=Path),
+    type=Writes(path_type=Path),
     help="The folder for the pictures.",
 )
 @click.option(
@@ -273,20 +286,26 @@ def plot(
 
     require("matplotlib", "Plotting", "plot").use("agg")
     results = _results(folder, folds)
+    pictures = {
+        name: out / f"curves-{_FORBIDDEN.sub('_', name)}.{kind}"
+        for name in results.datasets
+    }
+    last = out / f"critical-difference.{kind}"
+    inputs = [("FOLDER", file) for file in results_files(folder)]
+    check_paths(inputs, [("--out", path) for path in (*pictures.values(), last)])
     out.mkdir(parents=True, exist_ok=True)
-    for dataset in results.datasets:
+    for dataset, picture in pictures.items():
         if not any(results.has(dataset, name, measure) for name in results.rankers):
             tell("warning", f"{dataset}: no ranker finished all folds")
             continue
         ax = results.plot_curves(dataset, measure=measure)
-        name = re.sub(r"[^\w.-]", "_", dataset)
-        click.echo(save_picture(ax, out / f"curves-{name}.{kind}", force))
+        click.echo(save_picture(ax, picture, force))
     try:
         ax = _critical_difference(results, at, measure)
     except (DataError, UsageError) as err:
         tell("warning", f"no critical-difference diagram: {err}")
     else:
-        click.echo(save_picture(ax, out / f"critical-difference.{kind}", force))
+        click.echo(save_picture(ax, last, force))
 
 
 def _names(text: str) -> list[str]:
@@ -299,6 +318,16 @@ def _names(text: str) -> list[str]:
     if not wanted:
         raise UsageError("--datasets names none; say all, or give names")
     return list(dict.fromkeys(get(name).name for name in wanted))
+
+
+def _check_store(names: list[str], out: Path) -> None:
+    """Raise where results would be written to the file of a data set."""
+    from franet.datasets import find
+
+    known = [(name, find(name)) for name in names]
+    inputs = [(f"--datasets {name}", path) for name, path in known if path is not None]
+    for file in results_files(out):
+        check_paths(inputs, [("--out", file)])
 
 
 def _tell(summary: Summary, names: list[str], out: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from franet.cli._report import check_report_file, reporter, show_in_browser
+from franet.cli._report import reporter, show_in_browser
 from franet.exceptions import DataError, MissingExtraError
 
 __all__ = ["demo"]
@@ -61,8 +61,10 @@ def demo(open_report: bool) -> None:
 
 def _why_no_report() -> str:
     """Return why the report cannot be written, nothing if it can."""
+    from franet.report import check_report
+
     try:
-        check_report_file(_REPORT, True, ())
+        check_report(_REPORT, force=True)
     except (DataError, MissingExtraError) as err:
         return str(err)
     return ""

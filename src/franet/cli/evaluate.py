@@ -10,6 +10,7 @@ import click
 
 from franet.cli import _complete
 from franet.cli._options import reading_options, take_reading
+from franet.cli._paths import Command, Reads, Writes
 from franet.exceptions import UsageError
 
 if TYPE_CHECKING:
@@ -20,8 +21,10 @@ __all__ = ["evaluate"]
 _PICTURES = (".svg", ".png", ".pdf")
 
 
-@click.command(short_help="Judge rankers on a file: which, and how many features.")
-@click.argument("file", type=click.Path(path_type=Path))
+@click.command(
+    cls=Command, short_help="Judge rankers on a file: which, and how many features."
+)
+@click.argument("file", type=Reads(path_type=Path))
 @click.option(
     "--rankers",
     default="cover,frane",
@@ -71,13 +74,13 @@ _PICTURES = (".svg", ".png", ".pdf")
 @click.option(
     "--plot",
     metavar="FILE",
-    type=click.Path(path_type=Path),
+    type=Writes(path_type=Path),
     help="Draw the curves into this .svg, .png or .pdf file.",
 )
 @click.option(
     "--output",
     metavar="FILE",
-    type=click.Path(path_type=Path),
+    type=Writes(path_type=Path),
     help="Write every value to this .csv, .tsv, .json or .parquet file.",
 )
 @click.option("--force", is_flag=True, help="Replace files to write if they exist.")

@@ -16,7 +16,7 @@ from franet.cli._options import (
     COUNT,
     OUTPUT,
     RANKING,
-    Command,
+    GroupedCommand,
     Top,
     grouped,
     ranking_options,
@@ -24,15 +24,16 @@ from franet.cli._options import (
     take_reading,
 )
 from franet.cli._output import check_output, write_output
+from franet.cli._paths import Reads, Writes
 from franet.cli._rankers import check_options, largest_to_load, parameters_of
-from franet.cli._report import check_report_file, reporter, show_in_browser
+from franet.cli._report import reporter, show_in_browser
 from franet.exceptions import UsageError
 
 __all__ = ["rank"]
 
 
-@click.command(cls=Command, short_help="Rank the features of a file.")
-@click.argument("file", type=click.Path(path_type=Path))
+@click.command(cls=GroupedCommand, short_help="Rank the features of a file.")
+@click.argument("file", type=Reads(path_type=Path))
 @grouped(
     COUNT,
     "--top",
@@ -59,7 +60,7 @@ __all__ = ["rank"]
     OUTPUT,
     "--output",
     metavar="FILE",
-    type=click.Path(path_type=Path),
+    type=Writes(path_type=Path),
     help="Write the full ranking to this .csv, .tsv, .json or .parquet file; of a h5ad "
     "file a copy with the ranking in it to this .h5ad file.",
 )
@@ -67,7 +68,7 @@ __all__ = ["rank"]
     OUTPUT,
     "--report",
     metavar="FILE",
-    type=click.Path(path_type=Path),
+    type=Writes(path_type=Path),
     help="Write a page that shows the ranking to this .html (or .json) file.",
 )
 @grouped(
@@ -122,7 +123,9 @@ def rank(
     if output is not None:
         check_output(file, output, reading, force)
     if report is not None:
-        check_report_file(report, force, (file, output))
+        from franet.report import check_report
+
+        check_report(report, force=force)
     elif open_report:
         raise UsageError("--open shows the report; name it by --report report.html")
     files = read_files(options)

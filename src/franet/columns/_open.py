@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from franet.columns._sparse import SparseColumns
 from franet.columns._zarr import check_arrays
 from franet.exceptions import DataError
 
-__all__ = ["as_numpy", "in_memory", "open_columns"]
+__all__ = ["as_numpy", "in_memory", "known_files", "open_columns"]
 
 # Whose tables have a way of their own.
 _PACKAGES = (
@@ -73,6 +74,18 @@ def _check_datasets(*datasets: Any) -> None:
     for dataset in datasets:
         if elsewhere := where_else(dataset):
             raise DataError(f"{elsewhere}. Save the values themselves in one file.")
+
+
+def known_files(X: Any) -> list[str | os.PathLike[str]]:
+    """Return the files, or folders, in which a table is known to lie."""
+    if isinstance(X, Columns):
+        return [X.source, *known_files(getattr(X, "_X", None))]
+    found = (
+        getattr(X, "filename", None),  # of a memmap, of AnnData in backed mode
+        getattr(getattr(X, "file", None), "filename", None),  # of h5py
+        getattr(getattr(X, "store", None), "root", None),  # of zarr
+    )
+    return [path for path in found if isinstance(path, str | os.PathLike)]
 
 
 def _kind(X: Any) -> str:

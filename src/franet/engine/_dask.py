@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from franet import __version__
 from franet._progress import report
 from franet._validation import check_table, number_to_select
-from franet.checkpoint import Checkpoint
+from franet.checkpoint import open_checkpoint
 from franet.engine._dask_crew import Crew
 from franet.engine._dask_tables import deposit, find_file
 from franet.engine._dask_tasks import Part, Recipe, about, run_part, tile_of
@@ -150,10 +150,10 @@ def open_dask(
             plan = make_plan(
                 source, settings.n_thresholds, n_threads, settings.max_memory
             )
-            with Store(plan.on_disk) as store:
-                checkpoint = None
-                if ranker.checkpoint is not None:
-                    checkpoint = Checkpoint(ranker.checkpoint, source, settings)
+            with (
+                Store(plan.on_disk) as store,
+                open_checkpoint(ranker.checkpoint, source, settings) as checkpoint,
+            ):
                 engine = DaskEngine(source, n_threads, store, checkpoint)
                 yield engine, known["constant"]
         finally:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
@@ -14,6 +13,7 @@ from typing import Any, Self, TypeVar
 
 from franet.evaluation.records import Record
 from franet.exceptions import DataError
+from franet.io._lock import lock_file
 
 __all__ = ["Store", "merge"]
 
@@ -56,7 +56,12 @@ class Store:
         self.folder = Path(folder)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            self._lock = _lock(self.folder / LOCK)
+            self._lock: int | None = lock_file(self.folder / LOCK)
+        except BlockingIOError as err:
+            raise DataError(
+                f"{self.folder}: another run is writing to this folder; wait until it "
+                "has ended, or give another folder"
+            ) from err
         except OSError as err:
             raise _failed(self.folder, err) from err
         self._files: dict[str, _Lines] = {}
@@ -299,29 +304,6 @@ def _run(line: str) -> dict[str, Any]:
     if not isinstance(run, dict) or "id" not in run:
         raise ValueError(f"not a run of a benchmark: {line[:60]!r}")
     return run
-
-
-def _lock(path: Path) -> int | None:
-    """Return a file that is locked until it is closed, or the process ends."""
-    file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-    try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as err:
-        os.close(file)
-        if err.errno not in (errno.EAGAIN, errno.EACCES, errno.EDEADLK):
-            raise
-        raise DataError(
-            f"{path.parent}: another run is writing to this folder; wait until it has "
-            "ended, or give another folder"
-        ) from err
-    return file
 
 
 def _sync_folder(folder: Path) -> None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Table", "atomic_write", "check_target", "read_table", "write_table"]
 
 Auto = bool | Literal["auto"]
+_DECIMALS = ("auto", ".", ",")
 
 
 def read_table(
@@ -32,6 +33,7 @@ def read_table(
     transpose: bool = False,
     header: Auto = "auto",
     index: Auto = "auto",
+    decimal: Literal["auto", ".", ","] = "auto",
     drop_non_numeric: bool = False,
     text: bool = False,
     variable: str | None = None,
@@ -59,6 +61,11 @@ def read_table(
         Whether the first column holds the labels of the rows. By default it does
         where its name is empty, where the header is one field short, or where it
         holds distinct words and all other columns hold numbers.
+    decimal : {"auto", ".", ","}, default="auto"
+        The decimal sign of a text file; the other sign may then separate thousands.
+        By default all cells decide: one such as ``3,14`` makes the comma the decimal
+        sign, one such as ``1,234.5`` the dot. Cells such as ``1,234`` alone, and
+        files with both decimal signs, are an error.
     drop_non_numeric : bool, default=False
         Leave out columns that are not numeric; by default they are an error.
     text : bool, default=False
@@ -109,7 +116,7 @@ def read_table(
     name = find_format(path, format)
     lazy = None if dtype is not None or text else lazy
     options = Options(
-        name, transpose, header, index, drop_non_numeric, text, variable, lazy
+        name, transpose, header, index, drop_non_numeric, text, variable, lazy, decimal
     )
     _check_options(options)
     if text:
@@ -130,9 +137,12 @@ def _check_options(options: Options) -> None:
             isinstance(value, str) and value == "auto"
         ):
             raise UsageError(f"{option} is True, False or 'auto'")
+    if not isinstance(decimal := options.decimal, str) or decimal not in _DECIMALS:
+        raise UsageError(f"decimal={decimal!r} is not '.', ',' or 'auto'")
     given = {
         "header": options.header != "auto",
         "index": options.index != "auto",
+        "decimal": options.decimal != "auto",
         "variable": options.variable is not None,
     }
     for option, is_given in given.items():

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 __all__ = [
     "MISSING",
+    "decimal_signs",
     "guard",
     "is_blank",
     "is_number",
@@ -28,19 +29,22 @@ _TRUTH = frozenset({"True", "TRUE", "true", "False", "FALSE", "false"})
 # What a spreadsheet takes for a formula, and what `guard` writes for it.
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n]")
 _GUARDED = re.compile(r"'+[=+\-@\t\r\n]")
-_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?$")
+# Numbers with separated thousands, by decimal sign.
+_GROUPED = {
+    ".": re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$", re.ASCII),
+    ",": re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d+)?$", re.ASCII),
+}
+_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?$", re.ASCII)
 
 
-def is_number(cell: str, decimal: str = ".") -> bool:
-    """Tell whether the cell is a plain number.
+def is_number(cell: str) -> bool:
+    """Return whether the cell is a plain number, without separated thousands.
 
     Examples
     --------
-    >>> is_number("1e-3"), is_number("1,5"), is_number("1,5", ","), is_number("NA")
-    (True, False, True, False)
+    >>> is_number("1e-3"), is_number("1,5"), is_number("NA")
+    (True, False, False)
     """
-    if decimal == "," and _COMMA.match(cell.strip()):
-        return True
     if "_" in cell:  # Python's float reads 1_000, tables do not
         return False
     try:
@@ -50,25 +54,57 @@ def is_number(cell: str, decimal: str = ".") -> bool:
     return True
 
 
-def is_text(cell: str, decimal: str = ".") -> bool:
-    """Tell whether the cell is neither a number nor missing nor a truth value."""
-    return to_number(cell, decimal) is None
+def _parse(bare: str, decimal: str) -> float | None:
+    """Return the number with that decimal sign, None where it is none."""
+    other = "," if decimal == "." else "."
+    if other in bare:
+        if not _GROUPED[decimal].match(bare):
+            return None
+        bare = bare.replace(other, "")
+    if decimal == "," and "," in bare:
+        if not _COMMA.match(bare):
+            return None
+        bare = bare.replace(",", ".")
+    return float(bare) if is_number(bare) else None
+
+
+def decimal_signs(cell: str) -> str:
+    """Return the decimal signs with which the cell is a number.
+
+    Examples
+    --------
+    >>> decimal_signs("3,14"), decimal_signs("1,234.5"), decimal_signs("1,234")
+    (',', '.', '.,')
+    >>> decimal_signs("1.234.567"), decimal_signs("12"), decimal_signs("x")
+    (',', '.,', '')
+    """
+    bare = cell.strip()
+    if _COMMA.match(bare):  # most of them, where there are any
+        return ".," if _GROUPED["."].match(bare) else ","
+    return "".join(sign for sign in ".," if _parse(bare, sign) is not None)
+
+
+def is_text(cell: str) -> bool:
+    """Return whether the cell is neither a number nor missing nor a truth value."""
+    return all(to_number(cell, sign) is None for sign in ".,")
 
 
 def to_number(cell: str, decimal: str = ".") -> float | None:
-    """Return the number that the cell stands for, NaN for a gap, None for words.
+    """Return the value of the cell, NaN for a gap, None for words.
 
     Examples
     --------
     >>> to_number(" NA "), to_number("TRUE"), to_number("1,5", ","), to_number("x")
     (nan, 1.0, 1.5, None)
+    >>> to_number("1,234.5"), to_number("1.234,5", ","), to_number("1.5", ",")
+    (1234.5, 1234.5, None)
     """
     bare = cell.strip()
     if bare in MISSING:
         return math.nan
     if bare in _TRUTH:
         return float(bare.lower() == "true")
-    return float(bare.replace(decimal, ".")) if is_number(bare, decimal) else None
+    return _parse(bare, decimal)
 
 
 def guard(cell: str) -> str:

@@ -21,7 +21,8 @@ class Format:
     endings : tuple of str
         The file endings that stand for it.
     takes : frozenset of str
-        Which of `header`, `index`, `text` and `variable` mean something for it.
+        Which of `header`, `index`, `text`, `decimal` and `variable` mean something
+        for it.
     gzip : bool
         Whether a gzipped file is read too.
     folder : bool
@@ -35,7 +36,7 @@ class Format:
     folder: bool = False
 
 
-_TEXT = frozenset({"header", "index", "text"})
+_TEXT = frozenset({"header", "index", "text", "decimal"})
 _FRAME = frozenset({"index", "text"})
 _NAMED = frozenset({"variable"})
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from franet.exceptions import DataError
-from franet.io._cells import is_blank, is_number, is_text, unguard
+from franet.io._cells import decimal_signs, is_blank, is_number, is_text, unguard
 from franet.io._source import open_text, reading
 from franet.io._table import Options
 
@@ -46,8 +46,6 @@ class Layout:
         Whether the first cell of a line is its label.
     trailing : bool
         Whether lines end in a delimiter, so that the last cell is always blank.
-    decimal : str
-        The decimal mark.
     plain : bool
         Whether all cells looked at are plain numbers.
     guessed : str or None
@@ -60,7 +58,6 @@ class Layout:
     skip: int
     index: bool
     trailing: bool
-    decimal: str
     plain: bool
     guessed: str | None = None
 
@@ -80,22 +77,21 @@ def split(
 
 
 def sniff(path: Path, options: Options) -> Layout:
-    """Find delimiter, header, labels and decimal mark from the first lines."""
+    """Find delimiter, header and labels from the first lines."""
     with reading(path, "text"):
         lines = _first_lines(path)
         delimiter = _delimiter(lines, _DELIMITERS[options.format], options.text)
         rows = _rows(lines, delimiter)
     if not rows:
         raise DataError(f"{path}: holds no rows, only blank lines; write it again")
-    decimal = _decimal(rows, delimiter)
     (skip, first), body = rows[0], [row for _, row in rows[1:]]
     width = Counter(map(len, body or [first])).most_common(1)[0][0]
     trailing = _trailing(first, body, width)
     short = len(first) == width - 1 and not trailing
-    labelled = _labelled(body or [first], decimal, options.transpose)
+    labelled = _labelled(body or [first], options.transpose)
     header = options.header
     if header == "auto":
-        header = short or _is_header(first, body, decimal, labelled)
+        header = short or _is_header(first, body, labelled)
     if header and not body:
         raise DataError(f"{path}: holds a header line but no rows of data")
     index, guessed = options.index, None
@@ -109,7 +105,7 @@ def sniff(path: Path, options: Options) -> Layout:
     if header:
         names = [unguard(cell.strip()) for cell in first]
         names = names[1:] if index and not short else names
-    plain = decimal == "." and not trailing and _all_numbers(data, index)
+    plain = options.decimal != "," and not trailing and _all_numbers(data, index)
     return Layout(
         delimiter=delimiter,
         width=width,
@@ -117,7 +113,6 @@ def sniff(path: Path, options: Options) -> Layout:
         skip=skip if header else 0,
         index=bool(index),
         trailing=trailing,
-        decimal=decimal,
         plain=plain,
         guessed=guessed,
     )
@@ -167,28 +162,12 @@ def _delimiter(
         if not body or max(map(len, body)) < 2:
             continue
         alike = len(set(map(len, body))) == 1
-        decimal = _decimal(rows, candidate)
         cells = [cell for row in body for cell in row[:_SCORED]]
-        numbers = sum(not is_text(cell, decimal) for cell in cells) / len(cells)
+        numbers = sum(not is_text(cell) for cell in cells) / len(cells)
         score = (float(alike), round(numbers, 2), len(body[0]))
         if score > top:
             best, top = candidate, score
     return best
-
-
-def _decimal(rows: Rows, delimiter: str | None) -> str:
-    """Return "," where cells such as 1,5 occur and none such as 1.5."""
-    if delimiter == ",":
-        return "."
-    commas = 0
-    for _, row in rows:
-        for cell in row[:_SCORED]:
-            if not is_number(cell, ","):
-                continue
-            if "." in cell:
-                return "."
-            commas += "," in cell
-    return "," if commas else "."
 
 
 def _trailing(first: list[str], body: list[list[str]], width: int) -> bool:
@@ -198,25 +177,23 @@ def _trailing(first: list[str], body: list[list[str]], width: int) -> bool:
     return len(first) == width - 1 or is_blank(first[-1:])
 
 
-def _labelled(body: list[list[str]], decimal: str, transpose: bool) -> bool:
+def _labelled(body: list[list[str]], transpose: bool) -> bool:
     """Tell whether the first cells are labels: words, distinct, before numbers."""
     labels = [row[0] for row in body]
-    if min(map(len, body)) < 2 or not any(is_text(cell, decimal) for cell in labels):
+    if min(map(len, body)) < 2 or not any(is_text(cell) for cell in labels):
         return False
-    if any(is_blank([cell]) or is_number(cell, decimal) for cell in labels):
+    if any(is_blank([cell]) or decimal_signs(cell) for cell in labels):
         return False
     if transpose:  # words in front of a feature's values can only be its name
         return True
     return len(set(labels)) == len(labels) and not any(
-        is_text(cell, decimal) for row in body for cell in row[1:]
+        is_text(cell) for row in body for cell in row[1:]
     )
 
 
-def _is_header(
-    first: list[str], body: list[list[str]], decimal: str, labelled: bool
-) -> bool:
+def _is_header(first: list[str], body: list[list[str]], labelled: bool) -> bool:
     """Tell whether the first line holds names."""
-    if any(is_text(cell, decimal) for cell in first[int(labelled) :]):
+    if any(is_text(cell) for cell in first[int(labelled) :]):
         return True
     if not body:
         return False

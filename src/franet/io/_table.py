@@ -64,6 +64,7 @@ class Options:
     text: bool = False
     variable: str | None = None
     lazy: int | None = None
+    decimal: Literal["auto", ".", ","] = "auto"
 
     def only_opens(self, nbytes: int) -> bool:
         """Return whether a table of this size is opened, not read."""

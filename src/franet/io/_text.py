@@ -8,6 +8,7 @@ from typing import Any
 
 from franet.exceptions import DataError
 from franet.io._cells import to_number, unguard
+from franet.io._decimal import check_dots, decimal_sign
 from franet.io._sniff import Layout, sniff, split
 from franet.io._source import open_text, reading, require
 from franet.io._table import Options, Raw, non_numeric
@@ -116,26 +117,18 @@ def _by_pandas(path: Path, layout: Layout, options: Options, labels: list[str]) 
     import numpy as np
 
     pd = require("pandas", "Reading text with blank or non-numeric cells", "pandas")
-    with open_text(path) as file:
-        frame = pd.read_csv(
-            _skip(file, layout),
-            sep=r"\s+" if layout.delimiter is None else layout.delimiter,
-            header=None,
-            names=range(layout.width),
-            index_col=False,
-            skipinitialspace=True,
-            decimal=layout.decimal,
-            float_precision="round_trip",
-            low_memory=False,
-        )
+    frame = _frame(pd, path, layout)
     first, last = int(layout.index), layout.width
     names = layout.names
     if layout.trailing and frame[last - 1].isna().all():
         last -= 1
         names = names and names[: last - first]
     _check_header(path, layout, names, last - first)
-    frame, bad = _numeric(pd, frame.iloc[:, first:last], layout.decimal)
     known: Sequence[str] = names or [f"column {j + 1}" for j in range(last)][first:]
+    frame, decimal = _with_decimal(
+        pd, path, layout, options.decimal, frame.iloc[:, first:last], known
+    )
+    frame, bad = _numeric(pd, frame, decimal)
     rows = labels if layout.index else None
     if bad and options.text:
         for j in bad:
@@ -152,16 +145,82 @@ def _by_pandas(path: Path, layout: Layout, options: Options, labels: list[str]) 
     return Raw(kept, columns, rows, dropped, layout.guessed)
 
 
+def _frame(
+    pd: Any,
+    path: Path,
+    layout: Layout,
+    decimal: str = ".",
+    as_text: Sequence[int] = (),
+) -> Any:
+    """Return the cells as a data frame, some columns as text."""
+    with open_text(path) as file:
+        return pd.read_csv(
+            _skip(file, layout),
+            sep=r"\s+" if layout.delimiter is None else layout.delimiter,
+            header=None,
+            names=range(layout.width),
+            index_col=False,
+            skipinitialspace=True,
+            dtype=dict.fromkeys(as_text, str),
+            decimal=decimal,
+            float_precision="round_trip",
+            low_memory=False,
+        )
+
+
+def _with_decimal(
+    pd: Any,
+    path: Path,
+    layout: Layout,
+    decimal: str,
+    frame: Any,
+    names: Sequence[str],
+) -> tuple[Any, str]:
+    """Return the columns, as text where dots must be checked, and the decimal sign."""
+    found = decimal == "auto"
+
+    def place(cell: str) -> str:
+        return _place(path, layout, names, cell)
+
+    if found:
+        words = [frame[j] for j in _words(pd, frame)]
+        decimal = decimal_sign(words, layout.delimiter == ",", place)
+    if decimal == ",":
+        columns, text = list(frame.columns), []
+        with open_text(path) as file:
+            dots = any("." in line for line in _skip(file, layout))
+        if dots:  # pandas does not check where they are
+            text = [j for j, kind in frame.dtypes.items() if kind.kind != "b"]
+        frame = _frame(pd, path, layout, decimal, text)[columns]
+        if dots and found:
+            check_dots((frame[j] for j in columns), place)
+    return frame, decimal
+
+
+def _place(path: Path, layout: Layout, names: Sequence[str], cell: str) -> str:
+    """Return the file, the line and the column of a cell, as text."""
+    first = int(layout.index)
+    with open_text(path) as file:
+        _skip(file, layout)
+        for number, row in split(file, layout.delimiter):
+            columns = row[first : first + len(names)]
+            for name, found in zip(names, columns, strict=True):
+                if found.strip() == cell.strip():
+                    return f"{path}: line {number + layout.skip}, column {name!r}"
+    return str(path)
+
+
+def _words(pd: Any, frame: Any) -> list[Any]:
+    """Return the columns that pandas did not read as numbers."""
+    numeric = pd.api.types.is_numeric_dtype
+    return [j for j, kind in frame.dtypes.items() if not numeric(kind)]
+
+
 def _numeric(pd: Any, frame: Any, decimal: str) -> tuple[Any, list[int]]:
     """Return columns as numbers where they can be, and the places of the others."""
     frame = frame.set_axis(range(frame.shape[1]), axis=1)
-    words = [
-        j
-        for j, kind in enumerate(frame.dtypes)
-        if not pd.api.types.is_numeric_dtype(kind)
-    ]
-    rescued = {j: _rescue(frame[j], decimal) for j in words}
-    bad = [j for j in words if rescued[j] is None]
+    rescued = {j: _rescue(frame[j], decimal) for j in _words(pd, frame)}
+    bad = [j for j, values in rescued.items() if values is None]
     for j, values in rescued.items():
         if values is not None:
             frame[j] = values

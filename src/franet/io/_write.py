@@ -19,7 +19,13 @@ from franet.exceptions import DataError, UsageError
 from franet.io._cells import guard
 from franet.io._source import check_path, check_truth, check_type, require
 
-__all__ = ["atomic_write", "check_target", "write_table"]
+__all__ = [
+    "atomic_write",
+    "check_apart",
+    "check_target",
+    "is_same_file",
+    "write_table",
+]
 
 
 def check_target(path: str | os.PathLike[str], *, force: bool = False) -> Path:
@@ -65,6 +71,28 @@ def check_target(path: str | os.PathLike[str], *, force: bool = False) -> Path:
     except OSError as err:
         raise _failed(path, err) from err
     return target
+
+
+def is_same_file(a: str | os.PathLike[str], b: str | os.PathLike[str]) -> bool:
+    """Return whether two paths lead to one file, also by links, or will once made."""
+    if os.path.realpath(a) == os.path.realpath(b):
+        return True
+    try:
+        return os.path.samefile(a, b)
+    except OSError:
+        return False
+
+
+def check_apart(
+    path: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]]
+) -> None:
+    """Raise a UsageError where a file to write is one that was read."""
+    for known in inputs:
+        if is_same_file(path, known):
+            raise UsageError(
+                f"{path}: is the file of the table that was read ({known}); name "
+                "another file"
+            )
 
 
 def _failed(path: str | os.PathLike[str], err: OSError) -> DataError:

@@ -1,0 +1,129 @@
+"""What a command reads and writes: no output may be one of its inputs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import click
+
+from franet.exceptions import UsageError
+from franet.io._write import is_same_file
+
+__all__ = ["Command", "Reads", "ReadsResults", "Writes", "check_paths", "results_files"]
+
+# An option or argument, and a path that it names.
+Named = tuple[str, Path]
+
+_ZARR = (".zarray", ".zgroup", "zarr.json")
+
+
+class Reads(click.Path):
+    """A file or folder that a command reads."""
+
+    def files(self, path: Path) -> list[Path]:
+        """Return what is read."""
+        return [path]
+
+
+class ReadsResults(Reads):
+    """The folder of results of a benchmark, where other files may lie, too."""
+
+    def files(self, path: Path) -> list[Path]:
+        """Return what is read."""
+        return results_files(path)
+
+
+class Writes(click.Path):
+    """A file or folder that a command writes."""
+
+
+class Command(click.Command):
+    """A command that refuses outputs which are inputs, before any work.
+
+    What it reads is declared by the type `Reads` of an option or argument, what it
+    writes by `Writes`.
+    """
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Check the paths, then run the command."""
+        given = [
+            (parameter, ctx.params[str(parameter.name)])
+            for parameter in self.params
+            if ctx.params.get(str(parameter.name)) is not None
+        ]
+        inputs = [
+            (_label(parameter), file)
+            for parameter, path in given
+            if isinstance(parameter.type, Reads)
+            for file in parameter.type.files(Path(path))
+        ]
+        outputs = [
+            (_label(parameter), Path(path))
+            for parameter, path in given
+            if isinstance(parameter.type, Writes)
+        ]
+        check_paths(inputs, outputs)
+        return super().invoke(ctx)
+
+
+def check_paths(inputs: Sequence[Named], outputs: Sequence[Named]) -> None:
+    """Raise where an output is an input, lies inside one, or is another output.
+
+    Links are followed; hard links to one file are that file.
+
+    Parameters
+    ----------
+    inputs, outputs : sequence of (str, Path)
+        The option or argument that names a path, and the path.
+
+    Raises
+    ------
+    UsageError
+        The message names both.
+    """
+    pairs = [
+        (output, known, f"{known[0]} ({known[1]}), which is read")
+        for output in outputs
+        for known in inputs
+    ]
+    for first, second in combinations(outputs, 2):
+        pairs += [
+            (second, first, f"{first[0]} ({first[1]})"),
+            (first, second, f"{second[0]} ({second[1]})"),
+        ]
+    for (option, path), (_, known), words in pairs:
+        if is_same_file(path, known):
+            raise UsageError(
+                f"{option} {path}: is the same file as {words}; name another file"
+            )
+        if _is_inside(path, known):
+            raise UsageError(
+                f"{option} {path}: lies inside {words}; name a file elsewhere"
+            )
+
+
+def results_files(folder: Path) -> list[Path]:
+    """Return the files of a folder of results of a benchmark."""
+    from franet.evaluation.store import LOCK, RECORDS, RUNS
+
+    return [folder / name for name in (RECORDS, RUNS, LOCK)]
+
+
+def _label(parameter: click.Parameter) -> str:
+    """Return an option or argument as a user writes it."""
+    is_option = isinstance(parameter, click.Option)
+    return parameter.opts[0] if is_option else parameter.human_readable_name
+
+
+def _is_inside(path: Path, folder: Path) -> bool:
+    """Return whether a path lies in a folder, or is a file of a zarr folder."""
+    parents = Path(os.path.realpath(path)).parents
+    if Path(os.path.realpath(folder)) in parents:
+        return True
+    if not path.exists() or not any((folder / name).exists() for name in _ZARR):
+        return False
+    return any(is_same_file(path, file) for file in folder.rglob("*"))
