@@ -67,6 +67,12 @@ class Command(click.Command):
             if isinstance(parameter.type, Writes)
         ]
         check_paths(inputs, outputs)
+        if ctx.params.get("force") and not outputs:
+            known = [_label(p) for p in self.params if isinstance(p.type, Writes)]
+            raise UsageError(
+                f"--force replaces files, and none is written; name one by "
+                f"{' or '.join(known)}, or leave it out"
+            )
         return super().invoke(ctx)
 
 
