@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from franet._global_state import restored_state
 
 if TYPE_CHECKING:
     from franet._frane import FRANe
@@ -27,12 +30,15 @@ _HOME = {
     "FRANe": "franet._frane",
 }
 
+# The exception is small: rich draws from `random` when it is loaded, which would
+# otherwise happen within the first call that loads scikit-learn.
+with restored_state():
+    import_module("rich.style")
+
 
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'franet' has no attribute {name!r}")
-    from importlib import import_module
-
     value = getattr(import_module(_HOME[name]), name)
     globals()[name] = value
     return value
