@@ -8,7 +8,7 @@ BIN = $(VENV)/bin
 demo: $(VENV)/.demo
 	$(BIN)/franet demo
 
-# Tests of a file stay together; those marked "alone" have the machine to themselves.
+# Tests of a file stay together.
 PYTEST = -m pytest --numprocesses=auto --maxprocesses=4 --dist=loadfile
 
 test: $(VENV)/.test

@@ -5,6 +5,14 @@ from __future__ import annotations
 from contextlib import contextmanager
 
 LAPTOP, PHONE = (1366, 900), (390, 844)
+# Only what never comes is waited for so long.
+PATIENCE = 240_000  # milliseconds
+FRAMES = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+
+
+def settle(page):
+    """Wait until what is under way is drawn."""
+    page.evaluate(FRAMES)
 
 
 @contextmanager
@@ -20,6 +28,7 @@ def opened(browser, path, size=LAPTOP, scheme="light"):
         is_mobile=phone,
         permissions=["clipboard-read", "clipboard-write"],
     )
+    context.set_default_timeout(PATIENCE)
     page = context.new_page()
     page.on("console", lambda m: m.type in ("error", "warning") and said.append(m.text))
     page.on("pageerror", lambda error: said.append(str(error)))
@@ -29,7 +38,7 @@ def opened(browser, path, size=LAPTOP, scheme="light"):
         page.goto(path.as_uri())
         page.wait_for_selector("html[data-ready=all]")
         yield page
-        page.wait_for_timeout(100)
+        settle(page)
     finally:
         context.close()
     outside = [url for url in asked if not url.startswith(("data:", "blob:"))]

@@ -225,8 +225,8 @@ def test_a_draw_that_fails(n_jobs):
     with pytest.raises(ZeroDivisionError, match="An example occurs twice"):
         Moody(3, error=ZeroDivisionError).fit(X).stability(X, 9, n_jobs=n_jobs)
     assert Moody(3).fit(X).stability(X, 9, method="half", n_jobs=n_jobs).n_boot == 9
-    time.sleep(0.05)
-    assert _thread._count() == before
+    while _thread._count() > before:  # the last of them are about to end
+        time.sleep(0.01)
 
 
 def test_draws_have_two_examples_at_least():
@@ -241,10 +241,11 @@ def test_draws_have_two_examples_at_least():
 
 
 class Slow(Ranker):
-    """Takes long but for the first draw, says nothing and changes what is global."""
+    """Waits but for the first draw, says nothing and changes what is global."""
 
     calls = iter(())
-    slow, turn = threading.Event(), threading.Lock()
+    go_on, turn = threading.Event(), threading.Condition()
+    came = left = 0
 
     def __init__(self, n_features_to_select=None):
         self.n_features_to_select = n_features_to_select
@@ -252,15 +253,22 @@ class Slow(Ranker):
     def _score(self, X):
         if (first := next(self.calls, None)) is False:
             with ExitStack() as stack:
-                with self.turn:  # who comes later leaves later, and finds what was set
+                with self.turn:
                     stack.enter_context(warnings.catch_warnings())
                     stack.enter_context(threadpool_limits(1, user_api="blas"))
                     warnings.simplefilter("error")
-                    time.sleep(0.2)
-                self.slow.set()
-                time.sleep(1.5)
+                    place, Slow.came = Slow.came, Slow.came + 1
+                    self.turn.notify_all()
+                self.go_on.wait()
+                # Who comes later leaves later, and finds what was set.
+                with self.turn:
+                    self.turn.wait_for(lambda: Slow.left == place)
+                    stack.close()
+                    Slow.left += 1
+                    self.turn.notify_all()
         elif first:
-            assert self.slow.wait(10.0)
+            with self.turn:
+                self.turn.wait_for(lambda: Slow.came == 2)
         return X.var(axis=0)
 
 
@@ -276,6 +284,7 @@ def test_fits_that_outlast_the_call_leave_nothing_behind():
     with pytest.raises(KeyboardInterrupt), _progress.listening(stop):
         ranker.stability(X, 9, n_jobs=3)
     assert _thread._count() > n_threads
+    Slow.go_on.set()
     while _thread._count() > n_threads:
         time.sleep(0.01)
     assert warnings.filters is filters
@@ -284,20 +293,20 @@ def test_fits_that_outlast_the_call_leave_nothing_behind():
 
 
 INTERRUPTED = """
-import os, sys, time
+import os, sys, threading
 import numpy as np
 from franet import Cover, FRANe
 from franet.rankers._base import Ranker
 
 
 class Silent(Ranker):
-    # Tells nothing and takes long.
+    # Reports nothing and never ends.
     def __init__(self, n_features_to_select=None):
         self.n_features_to_select = n_features_to_select
 
     def _score(self, X):
         os.write(1, b"ready\\n")
-        time.sleep(60)
+        threading.Event().wait()
 
 
 class Told(FRANe):
@@ -316,22 +325,17 @@ except KeyboardInterrupt:
 """
 
 
-@pytest.mark.alone
 @pytest.mark.skipif(os.name != "posix", reason="signals as on POSIX")
 @pytest.mark.parametrize("ranker", ["silent", "told"])
-def test_interrupt_stops_within_a_second(ranker):
+def test_interrupt_stops_the_draws(ranker):
     command = [sys.executable, "-c", INTERRUPTED, ranker]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout.readline() == "ready\n"
-        time.sleep(0.2)
-        start = time.monotonic()
         process.send_signal(signal.SIGINT)
         rest = process.stdout.read().split()
-        stopped = time.monotonic() - start
     assert rest[-1] == "stopped"
+    assert rest.count("ready") < 25, "of 50 draws most are left"
     assert process.returncode == 0
-    # One second for the work; leaving Python itself takes a little on a busy machine.
-    assert stopped < 2.0
 
 
 def test_columns_that_are_constant_in_a_draw():

@@ -1,4 +1,4 @@
-"""Ctrl-C: the work stops at once and leaves nothing behind."""
+"""Ctrl-C: the work stops where it is and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
 FIT = """
-import sys, tempfile, warnings
+import signal, sys, tempfile, warnings
 import numpy as np
 from threadpoolctl import threadpool_info
 from franet import FRANe, _progress
@@ -25,17 +24,32 @@ FRANe(n_thresholds=5).fit(X[:, :600])
 blas = [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
 
 
+came, later = False, 0
+
+
+def interrupt(number, frame):
+    global came
+    came = True
+    raise KeyboardInterrupt
+
+
 def ready(stage, done, total):
+    global later
+    later += came  # a step that ends after Ctrl-C
     if stage == wanted:
         print("ready", flush=True)
 
 
 for line in sys.stdin:
     wanted, n_jobs = line.split()
+    came, later = False, 0
+    signal.signal(signal.SIGINT, interrupt)
     try:
         with _progress.listening(ready):
-            FRANe(max_memory="300 MB", n_jobs=int(n_jobs)).fit(X)
+            while True:
+                FRANe(max_memory="300 MB", n_jobs=int(n_jobs)).fit(X)
     except KeyboardInterrupt:
+        assert not later
         now = [p["num_threads"] for p in threadpool_info() if p["user_api"] == "blas"]
         assert now == blas, (now, blas)
         print("stopped", flush=True)
@@ -52,26 +66,21 @@ def fits(tmp_path_factory):
         # No thread of a fit that was stopped holds up the end.
         process.stdin.close()
         try:
-            assert process.wait(timeout=30.0) == 0
+            assert process.wait() == 0
         finally:
             process.kill()
 
 
-@pytest.mark.alone
 @pytest.mark.skipif(os.name != "posix", reason="signals as on POSIX")
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("stage", ["extremes", "edges"])
-def test_interrupt_stops_within_a_second(fits, stage, n_jobs):
+def test_interrupt_stops_the_fit(fits, stage, n_jobs):
     process, folder = fits
     print(stage, n_jobs, file=process.stdin, flush=True)
     assert process.stdout.readline() == "ready\n"
-    start = time.monotonic()
     process.send_signal(signal.SIGINT)
     # Between the first report and the signal there may be more.
     while (line := process.stdout.readline()) == "ready\n":
         pass
-    stopped = time.monotonic() - start
     assert line == "stopped\n"
-    # One second for the work, and a little for a busy machine.
-    assert stopped < 2.0
     assert not list(folder.iterdir())

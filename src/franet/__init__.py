@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from franet._global_state import restored_state
 
 if TYPE_CHECKING:
     from franet import (
@@ -56,11 +59,10 @@ _HOME = {
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'franet' has no attribute {name!r}")
-    from importlib import import_module
-
-    if name not in _HOME:
-        return import_module(f"franet.{name}")
-    value = getattr(import_module(_HOME[name]), name)
+    with restored_state():
+        if name not in _HOME:
+            return import_module(f"franet.{name}")
+        value = getattr(import_module(_HOME[name]), name)
     globals()[name] = value
     return value
 

@@ -12,6 +12,7 @@ from typing import Any
 from franet._place import Place
 from franet.engine.memory import available_bytes
 from franet.exceptions import MissingExtraError, UsageError
+from franet.io._source import require
 
 __all__ = ["choose_device", "cuda_ready", "free_bytes", "load", "wanted"]
 
@@ -29,11 +30,7 @@ def load(what: str = "The torch backend") -> Any:
     MissingExtraError
         If torch is not installed; the message says how to install it.
     """
-    try:
-        import torch
-    except ImportError as err:
-        raise MissingExtraError(what, "torch") from err
-    return torch
+    return require("torch", what, "torch")
 
 
 def cuda_ready() -> bool:

@@ -38,7 +38,7 @@ def on_a_terminal(*words, **more):
         if not part:
             break
         shown += part
-    process.wait(timeout=60)
+    process.wait()
     os.close(ours)
     return shown.decode()
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import threading
-import time
 
 import pytest
 
 from franet.columns import read_ahead
 
+HANG = 600.0  # seconds
 CUTS = [(at, at + 2) for at in range(0, 12, 2)]
 
 
@@ -29,17 +29,23 @@ def test_the_next_piece_is_read_meanwhile():
 
     with read_ahead(read, CUTS) as pieces:
         assert next(pieces) == (0, 0)
-        assert begun.wait(10)
+        assert begun.wait(HANG)
 
 
 def test_no_more_than_one_piece_is_read_ahead():
-    read = []
-    with read_ahead(lambda start, stop: read.append(start), CUTS) as pieces:
-        next(pieces)
-        time.sleep(0.05)
-        assert read == [0, 2]
-    time.sleep(0.05)
-    assert read == [0, 2]
+    read, begun = [], []
+
+    def cuts():
+        for cut in CUTS:
+            begun.append(cut[0])  # a piece is read once its cut is asked for
+            yield cut
+
+    with read_ahead(lambda start, stop: read.append(start), cuts()) as pieces:
+        for at, (start, _) in enumerate(pieces):
+            assert begun == [cut[0] for cut in CUTS[: at + 2]]
+            if start == 4:
+                break
+    assert read in ([0, 2, 4], [0, 2, 4, 6])
 
 
 def test_errors_come_through():
@@ -53,15 +59,21 @@ def test_errors_come_through():
 
 
 def test_leaving_waits_for_what_is_under_way():
-    ended = []
+    begun, go_on, ended = threading.Event(), threading.Event(), []
 
     def read(start, stop):
-        time.sleep(0.05)
+        if start == 2:
+            begun.set()
+            assert go_on.wait(HANG)
         ended.append(start)
 
+    # Who does not wait for it leaves before.
+    later = threading.Timer(0.1, go_on.set)
     with pytest.raises(ZeroDivisionError), read_ahead(read, CUTS) as pieces:
         next(pieces)
+        assert begun.wait(HANG)
+        later.start()
         raise ZeroDivisionError
-    seen = len(ended)
-    time.sleep(0.15)
-    assert len(ended) == seen
+    assert go_on.is_set()
+    assert ended == [0, 2]
+    later.join()

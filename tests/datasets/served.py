@@ -39,7 +39,7 @@ class Server:
     """Answers, one for each request; the last one for all further requests.
 
     An answer is a status and a body; then, to fail, how many bytes are sent before the
-    connection is cut, and the seconds that it hangs before that.
+    connection is cut, and what is called before it hangs until the server is closed.
     """
 
     def __init__(self) -> None:
@@ -65,8 +65,10 @@ def serving() -> Iterator[Server]:
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body[: failure[0]] if failure else body)
-            for seconds in failure[1:]:
-                server.closing.wait(seconds)
+            for call in failure[1:]:
+                self.wfile.flush()
+                call()
+                server.closing.wait()
 
         def log_message(self, *args):
             pass

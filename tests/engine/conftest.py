@@ -21,7 +21,7 @@ def cluster():
 @pytest.fixture
 def client(cluster):
     # Those that an earlier test has killed are back.
-    cluster.wait_for_workers(2, timeout=60)
+    cluster.wait_for_workers(2)
     return cluster
 
 
@@ -32,7 +32,7 @@ def undisturbed(cluster):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_windows, "GROUP_BLOCKS", 1)
-        cluster.wait_for_workers(2, timeout=60)
+        cluster.wait_for_workers(2)
         return fit(cluster, TABLE)
 
 

@@ -82,7 +82,7 @@ class ByColumn(Ranker):
 
 
 class Sleeping(ByColumn):
-    """Makes a file named by its process in a folder, if there is one; then sleeps."""
+    """Makes a file named by its process in a folder, if there is one; never ends."""
 
     def __init__(self, folder=""):
         self.folder = folder
@@ -94,7 +94,8 @@ class Sleeping(ByColumn):
         return super().fit(X)
 
     def wait(self):
-        time.sleep(600)
+        while True:
+            time.sleep(600)
 
 
 class Stubborn(Sleeping):

@@ -109,12 +109,11 @@ def test_death_by_something_else(path, looker):
 
 
 def test_no_end(path, looker, monkeypatch, tmp_path):
-    use_script(monkeypatch, tmp_path, "__import__('time').sleep(60)")
+    use_script(monkeypatch, tmp_path, "__import__('threading').Event().wait()")
     monkeypatch.setattr(_hdf5, "_SECONDS", 0.2)
-    begun = time.monotonic()
     with pytest.raises(DataError, match="comes to no end with it in 0 s"):
         read_table(path)
-    assert time.monotonic() - begun < 10
+    assert looker._process is None or looker._process.poll() is not None
 
 
 def test_interrupt(path, looker, monkeypatch, tmp_path):
@@ -148,7 +147,6 @@ def test_fork(path):
         [sys.executable, "-W", "error", "-c", FORKS, str(path)],
         capture_output=True,
         text=True,
-        timeout=60,
         check=True,
     )
     assert done.stdout == "88\n0 88\n"

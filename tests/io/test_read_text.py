@@ -3,13 +3,12 @@
 import csv
 import gzip
 import sys
-import time
 
 import numpy as np
 import pytest
 
 from franet.exceptions import DataError, MissingExtraError, UsageError
-from franet.io import read_table
+from franet.io import _text, read_table
 
 VALUES = [[1.0, 2.5, -3e-7], [4.0, 0.1, 6.0]]
 
@@ -330,22 +329,22 @@ def test_pandas_is_asked_for_only_where_needed(write, monkeypatch):
         read_table(write("a,b\n1,\n"))
 
 
-@pytest.mark.alone
 @pytest.mark.parametrize("gap", [False, True])
-def test_wide_file_loads_in_seconds(tmp_path, gap):
-    X = np.random.default_rng(0).normal(size=(100, 50_000)).round(6)
+def test_numbers_are_read_by_libraries(tmp_path, monkeypatch, gap):
+    """By NumPy, and by pandas where one is missing: not cell by cell."""
+    X = np.random.default_rng(0).normal(size=(20, 10_000)).round(6)
     path = tmp_path / "wide.csv"
     with path.open("w") as file:
         file.write("id," + ",".join(f"g{j}" for j in range(X.shape[1])) + "\n")
         for i, row in enumerate(X.tolist()):
             file.write(f"s{i}," + ",".join(map(repr, row)) + "\n")
     if gap:
-        path.write_text(path.read_text().replace(f",{X[99, 7].item()!r},", ",,", 1))
-    start = time.process_time()  # others may be busy with reading as well
+        path.write_text(path.read_text().replace(f",{X[19, 7].item()!r},", ",,", 1))
+        monkeypatch.setattr(_text, "to_number", None)
+    else:
+        monkeypatch.setitem(sys.modules, "pandas", None)
     table = read_table(path)
-    seconds = time.process_time() - start
-    assert seconds < 10 * (1 + gap)
-    assert table.names[49_999] == "g49999"
+    assert table.names[9_999] == "g9999"
     if gap:
         assert np.isnan(table.X).sum() == 1
         X = np.where(np.isnan(table.X), np.nan, X)

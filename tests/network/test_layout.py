@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 from scipy.spatial import cKDTree
@@ -92,17 +90,6 @@ def test_arguments():
         layout(W, np.zeros(3, int))
     gaps = np.array([0, 0, 0, 5, 5, 5, 9, 9, -1])
     assert np.isfinite(layout(W, gaps)).all()
-
-
-@pytest.mark.alone
-@pytest.mark.parametrize("sizes", [[1000], [100] * 10, [2] * 300, [700, 200, 50, 50]])
-def test_fast(sizes):
-    net, group = cliques(sizes, within=0.05, noise=0.001)
-    layout(TRIANGLES)
-    started = time.process_time()
-    layout(net, group)
-    # The bar is 1 s; the machine may be busy with something else.
-    assert time.process_time() - started < 4.0
 
 
 def test_very_large_communities():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.ensemble import ExtraTreesRegressor
@@ -138,3 +140,15 @@ def test_constant_columns_and_progress():
     assert (ranker.scores_[constant] == -1.0).all()
     assert (ranker.scores_[~constant] >= 0.0).all()
     assert (Genie3().fit(np.ones((4, 3))).scores_ == -1.0).all()
+
+
+def test_warning_filters_stay_where_threads_of_scikit_learn_mix_them_up(monkeypatch):
+    class Mixed(ExtraTreesRegressor):
+        def fit(self, X, y):
+            warnings.simplefilter("default", ResourceWarning)
+            return super().fit(X, y)
+
+    monkeypatch.setattr("franet.rankers.genie3.ExtraTreesRegressor", Mixed)
+    before = list(warnings.filters)
+    Genie3(n_estimators=3, random_state=0).fit(random(20, 5))
+    assert list(warnings.filters) == before

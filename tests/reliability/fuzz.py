@@ -18,8 +18,9 @@ from reliability.seeds import SEEDS
 
 TESTS = Path(__file__).parents[1]
 CHILD = ("-m", "reliability.fuzz_child")
-HANG = 10.0  # seconds a case may take
-START = 60.0  # seconds until the first case
+HANG = 10.0  # seconds of processor time that a case may take
+START = 60.0  # as many more until the first case
+STUCK = 600.0  # seconds that it may wait
 
 
 @dataclass
@@ -90,7 +91,7 @@ def _one_process(found: Outcome, at: int, last: int, folder: Path) -> int:
     said = (folder / "err").read_text("utf-8", "replace")
     if hung:
         found.hangs += 1
-        found.findings.append((stopped, f"more than {HANG:.0f} s"))
+        found.findings.append((stopped, f"more than {HANG:.0f} s, or stuck"))
         return stopped + 1
     if process.returncode > 0 and "Traceback" in said:
         raise RuntimeError(
@@ -105,20 +106,29 @@ def _one_process(found: Outcome, at: int, last: int, folder: Path) -> int:
 
 def _watch(process: subprocess.Popen[bytes], mark: Path, first: int) -> bool:
     """Wait for the end of a process; kill it where a case takes too long."""
-    seen, since = -1, time.monotonic()
+    seen, since, used = -1, time.monotonic(), 0.0
     while True:
         try:
             process.wait(0.2)
         except subprocess.TimeoutExpired:
             now = int.from_bytes(mark.read_bytes(), "little")
             if now != seen:
-                seen, since = now, time.monotonic()
-            elif time.monotonic() - since > HANG + START * (now == first):
+                seen, since, used = now, time.monotonic(), _processor_time(process)
+            elif (
+                _processor_time(process) - used > HANG + START * (now == first)
+                or time.monotonic() - since > STUCK
+            ):
                 process.kill()
                 process.wait()
                 return True
         else:
             return False
+
+
+def _processor_time(process: subprocess.Popen[bytes]) -> float:
+    """Return the seconds that a process has kept processors busy."""
+    about = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(about[11]) + int(about[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _take(found: Outcome, lines: str) -> bool:

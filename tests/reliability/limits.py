@@ -66,7 +66,6 @@ def told(
         [*COMMAND, *command],
         capture_output=True,
         text=True,
-        timeout=300,
         preexec_fn=limit,
         env={**os.environ, "OMP_NUM_THREADS": "1", **variables},
     )

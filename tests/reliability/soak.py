@@ -87,7 +87,7 @@ def run(sizes: Sizes, chosen: list[str] | None = None) -> Iterator[Row]:
     before, after = numbers[:3], numbers[3:]
     findings = []
     # Few rounds say nothing of memory, which is still settling.
-    if after[0] - before[0] > GROWTH and seconds > 60:
+    if after[0] - before[0] > GROWTH and sizes.minutes > 1:
         findings.append("memory grows")
     if after[1] > before[1] or after[2] > before[2]:
         findings.append("threads or files grow")

@@ -10,7 +10,7 @@ import re
 
 import pytest
 
-from browsing import LAPTOP, PHONE, names, opened, rows
+from browsing import LAPTOP, PATIENCE, PHONE, names, opened, rows, settle
 from franet.report import render, summarize, write
 from franet.report._text import visible
 
@@ -56,7 +56,7 @@ def hostile_path(browser, hostile, tmp_path_factory):
 def test_looks(browser, request, artefacts, which, size, scheme):
     path = request.getfixturevalue(which)
     with opened(browser, path, size, scheme) as page:
-        page.wait_for_timeout(200)
+        settle(page)
         name = f"{path.stem}-{'phone' if size == PHONE else 'laptop'}-{scheme}.png"
         page.screenshot(path=artefacts / name, full_page=True)
         # Nothing is wider than the screen: the page itself never scrolls sideways.
@@ -126,6 +126,7 @@ def test_copy(browser, path):
 def test_click_on_a_node(browser, path, summary, artefacts):
     with opened(browser, path) as page:
         page.evaluate("$('network').scrollIntoView()")
+        settle(page)
         page.mouse.click(*page.evaluate(NODE, 0))
         best = summary["features"][0]
         page.locator("#panel-title", has_text=best["name"]).wait_for()
@@ -150,9 +151,10 @@ def test_click_on_a_node(browser, path, summary, artefacts):
 def test_hover(browser, path, summary, artefacts):
     with opened(browser, path) as page:
         page.evaluate("$('network').scrollIntoView()")
+        settle(page)
         page.mouse.move(*page.evaluate(NODE, 0), steps=3)
         page.get_by_text(summary["features"][0]["name"], exact=True).last.wait_for()
-        page.wait_for_timeout(200)
+        settle(page)
         page.screenshot(path=artefacts / "cancer-hover.png")
 
 
@@ -222,8 +224,7 @@ def test_the_light_changes(browser, path):
     with opened(browser, path) as page:
         before = page.evaluate(color)
         page.emulate_media(color_scheme="dark")
-        page.wait_for_timeout(100)
-        assert page.evaluate(color) != before
+        page.wait_for_function(f"before => {color} !== before", arg=before)
 
 
 def test_paper(browser, path, artefacts):
@@ -233,7 +234,7 @@ def test_paper(browser, path, artefacts):
         page.emulate_media(media="print")
         page.evaluate("dispatchEvent(new Event('beforeprint'))")
         assert page.locator("img.paper").count() == 4
-        page.wait_for_timeout(100)
+        settle(page)
         page.screenshot(path=artefacts / "cancer-print.png", full_page=True)
         page.evaluate("dispatchEvent(new Event('afterprint'))")
 
@@ -253,7 +254,7 @@ def test_names_are_shown_and_not_run(browser, hostile, hostile_path, artefacts):
         page.evaluate("$('network').scrollIntoView()")
         for node in range(len(hostile["map"]["row"])):
             page.mouse.move(*page.evaluate(NODE, node), steps=2)
-            page.wait_for_timeout(30)
+            settle(page)
         page.fill("#map-search", "<img")
         assert page.locator("#map-found button").count() == 1
         page.screenshot(path=artefacts / "hostile-map.png")
@@ -268,6 +269,7 @@ def test_a_script_in_the_page_would_not_run(browser, summary, tmp_path):
     path = tmp_path / "broken.html"
     path.write_text(page_text, "utf-8")
     page = browser.new_page()
+    page.set_default_timeout(PATIENCE)
     page.goto(path.as_uri())
     page.wait_for_selector("html[data-ready=all]")
     page.click("#x")
@@ -278,6 +280,7 @@ def test_a_script_in_the_page_would_not_run(browser, summary, tmp_path):
 def test_without_scripts_the_tables_are_there(browser, path):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
+    page.set_default_timeout(PATIENCE)
     page.goto(path.as_uri())
     assert page.locator("#table tbody tr").count() == 30
     context.close()

@@ -41,7 +41,8 @@ def open_console(stderr: bool = False) -> Console:
     from rich.console import Console
 
     stream = sys.stderr if stderr else sys.stdout
-    if hasattr(stream, "reconfigure"):
+    # stderr takes every character; it belongs to the program that shows a progress bar.
+    if not stderr and hasattr(stream, "reconfigure"):
         stream.reconfigure(errors="replace")
     # Without colours rich would still write in bold.
     return Console(

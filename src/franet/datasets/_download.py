@@ -124,8 +124,7 @@ class _Progress:
 
 def _download(entry: Entry) -> Path:
     pooch = require("pooch", f"Downloading {entry.name}", "datasets")
-    import requests
-
+    requests = require("requests", f"Downloading {entry.name}", "datasets")
     folder, filename = cache_folder(), f"{entry.name}.mat"
     downloads = pooch.create(
         path=folder,

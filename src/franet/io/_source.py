@@ -5,13 +5,15 @@ from __future__ import annotations
 import io
 import math
 import os
+import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from pathlib import Path
 from typing import IO, Any, cast
 
+from franet._global_state import restored_state
 from franet.exceptions import DataError, MissingExtraError, UsageError
 
 __all__ = [
@@ -263,8 +265,12 @@ def reading(path: Path, kind: str) -> Iterator[None]:
 
 
 def require(module: str, what: str, extra: str) -> Any:
-    """Import an optional dependency, or name the extra that installs it."""
+    """Import an optional dependency, or name the extra that installs it.
+
+    The first import restores what the library changes in the process.
+    """
     try:
-        return import_module(module)
+        with nullcontext() if module in sys.modules else restored_state():
+            return import_module(module)
     except ImportError as err:
         raise MissingExtraError(what, extra) from err

@@ -12,6 +12,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from franet.exceptions import MissingExtraError, UsageError
+from franet.io._source import require
 from franet.network._select import edges_of
 
 if TYPE_CHECKING:
@@ -114,7 +115,10 @@ def _modular(
     The seed decides in which order the features come. The library's own chance is
     left alone, because its generator is shared by the whole process.
     """
-    import networkit
+    # What joblib sets in the environment, for processes that are forked, stays.
+    import joblib  # noqa: F401
+
+    networkit = require("networkit", f"Communities by {method.capitalize()}", "network")
 
     place = np.random.default_rng(random_state).permutation(n).astype(np.uint64)
     # The order of the edges, too, is that of the table, not of how they were stored.

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from franet._global_state import restored_state
 from franet._torch import choose_device, load
 from franet.rankers._agnos_numpy import Network, Settings, Training, Variant
 
@@ -40,7 +41,8 @@ def train(
     free = parameters if settings.variant == "slack" else parameters[1:]
     for parameter in free:
         parameter.requires_grad_(True)
-    optimiser = torch.optim.Adam(free, lr=settings.learning_rate)
+    with restored_state():  # the first one imports much of torch, and sympy
+        optimiser = torch.optim.Adam(free, lr=settings.learning_rate)
     training = Training(settings, X.shape[1])
     best = parameters
     for _ in training.rounds():

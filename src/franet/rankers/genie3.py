@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -170,7 +171,10 @@ class Genie3(Ranker):
                 n_jobs=n_threads,
             )
             # One target is a column for scikit-learn to flatten, with a warning.
-            forest.fit(Z, Y[:, 0] if Y.shape[1] == 1 else Y)
+            # The threads of scikit-learn set warning filters, and may put back those of
+            # each other.
+            with warnings.catch_warnings():
+                forest.fit(Z, Y[:, 0] if Y.shape[1] == 1 else Y)
             for tree in forest.estimators_:
                 total += tree.tree_.compute_feature_importances(normalize=False)
             report("trees", min(done + _BATCH, self.n_estimators), self.n_estimators)

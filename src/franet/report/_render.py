@@ -7,7 +7,8 @@ import hashlib
 from importlib.resources import files
 from typing import Any
 
-from franet.exceptions import MissingExtraError, UsageError
+from franet.exceptions import UsageError
+from franet.io._source import require
 from franet.report._palette import community_color
 from franet.report._text import json_for_html, percent, short, significant, visible
 
@@ -25,11 +26,8 @@ def check_installed() -> None:
     MissingExtraError
         With the line that installs them.
     """
-    try:
-        import bokeh  # noqa: F401
-        import jinja2  # noqa: F401
-    except ImportError as err:
-        raise MissingExtraError("The report", "report") from err
+    for module in ("bokeh", "jinja2"):
+        require(module, "The report", "report")
 
 
 def render(summary: dict[str, Any]) -> str:
