@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         io,
         network,
         plotting,
+        quality,
         rankers,
         report,
     )
@@ -39,6 +40,7 @@ __all__ = [
     "io",
     "network",
     "plotting",
+    "quality",
     "rankers",
     "report",
 ]

@@ -173,8 +173,10 @@ class FeatureRanker(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             How many features, best first, are listed.
         """
         from franet.report import check_report, summarize, write
+        from franet.report._write import check_not_input
 
         check_report(path, force=True)
+        check_not_input(path, X)
         write(summarize(self, X, top=top), path, force=True)
 
     @checked(method=TEXT)

@@ -52,7 +52,7 @@ def outputs(source: Path, folder: Path) -> list[list[str]]:
         [*rank, "--output", str(folder / "out.json")],
         [*rank, "--output", str(folder / "out.parquet")],
         [*rank, "--report", str(folder / "out.html")],
-        [*rank, "--redundancy", "none", "--checkpoint", str(folder / "passes")],
+        [*rank, "--ranker", "frane", "--checkpoint", str(folder / "passes")],
         [*judge, "--quiet", "--force", "--output", str(folder / "values.csv")],
         [*judge, "--quiet", "--force", "--plot", str(folder / "curves.png")],
     ]
@@ -156,7 +156,7 @@ def little_memory() -> Row:
     with tempfile.TemporaryDirectory() as name:
         source = _table(Path(name), (2000, 12_000))  # 192 MB
         for megabytes in LIMITS:
-            for options in (["--redundancy", "none"], []):
+            for options in (["--ranker", "frane"], []):
                 code, said = told(
                     ["rank", str(source), "--quiet", *options, "--n-jobs", "1"],
                     lambda size=megabytes << 20: resource.setrlimit(

@@ -92,7 +92,7 @@ def commands(count: int) -> Row:
         source = Path(name, "x.npy")
         np.save(source, np.random.default_rng(0).normal(size=(30, 40)))
         variables = {"NUMBA_CACHE_DIR": str(Path(name, "kernels")), "HOME": name}
-        command = [*COMMAND, "rank", str(source), "--json", "--redundancy", "none"]
+        command = [*COMMAND, "rank", str(source), "--json", "--ranker", "frane"]
         started = [
             subprocess.Popen(
                 command,

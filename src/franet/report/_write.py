@@ -12,7 +12,7 @@ from franet.exceptions import UsageError
 from franet.io import atomic_write, check_target
 from franet.report._render import check_installed, render
 
-__all__ = ["check_report", "write"]
+__all__ = ["check_not_input", "check_report", "write"]
 
 _ENDINGS = (".html", ".htm", ".json")
 
@@ -45,6 +45,26 @@ def check_report(path: str | os.PathLike[str], *, force: bool = False) -> None:
     if ending != ".json":
         check_installed()
     check_target(path, force=force)
+
+
+def check_not_input(path: str | os.PathLike[str], X: Any) -> None:
+    """Raise if a report would replace the file that its table is read from.
+
+    Parameters
+    ----------
+    path : path-like
+        The file to write.
+    X : object
+        The table: a mapped array, AnnData and an HDF5 dataset know their files.
+    """
+    source = getattr(X, "filename", None)
+    if source is None:
+        source = getattr(getattr(X, "file", None), "filename", None)
+    if isinstance(source, str | os.PathLike) and Path(path).exists():
+        if Path(source).exists() and os.path.samefile(source, path):
+            raise UsageError(
+                f"{path} is the file that X is read from. Name another file."
+            )
 
 
 def write(
