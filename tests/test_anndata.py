@@ -92,9 +92,9 @@ def test_notes():
     rank_features(adata, layer="log", n_top=5)
     notes = adata.uns["franet"]
     assert notes["version"] == franet.__version__
-    assert (notes["ranker"], notes["layer"]) == ("FRANe", "log")
+    assert (notes["ranker"], notes["layer"]) == ("Cover", "log")
     assert notes["n_selected"] == notes["params"]["n_features_to_select"] == 5
-    assert notes["params"]["redundancy"] == "cover"
+    assert notes["params"]["similarity"] == "correlation"
     assert notes["communities"] == "components"
     assert "random_state" not in notes["params"]  # it is None
     rank_features(adata)
@@ -211,7 +211,7 @@ def test_other_rankers_leave_nothing_of_an_earlier_call(ranker):
     names = [name for name in adata.var if name.startswith("franet")]
     assert names == COLUMNS[:3]
     assert list(adata.varp) == ["kept"]
-    assert "kept_represented_by" in adata.var
+    assert "kept_representative" in adata.var
     notes = adata.uns["franet"]
     assert set(notes) == {"version", "ranker", "params", "layer", "n_selected"}
     assert notes["ranker"] == type(ranker).__name__

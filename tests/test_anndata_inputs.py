@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from franet import DataError, FRANe
+from franet import Cover, DataError, FRANe
 from franet.anndata import rank_features
 from franet.evaluation import evaluate
 from franet.exceptions import UsageError

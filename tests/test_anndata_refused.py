@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from franet import DataError, FRANe
+from franet import Cover, DataError, FRANe
 from franet.anndata import rank_features
 from franet.exceptions import MissingExtraError, UsageError
 from single_cells import GROUPS, counts, planted, tokens
@@ -126,7 +126,7 @@ BAD = {
         planted,
         {"ranker": FRANe},
         UsageError,
-        "is not an instance of a franet ranker. Pass one, such as FRANe(redundancy=",
+        "is not an instance of a franet ranker. Pass one, such as Cover()",
     ),
     "name": (
         planted,

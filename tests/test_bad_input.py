@@ -156,10 +156,10 @@ def test_no_reference_definition(given, message):
     fails(np.abs(np.corrcoef(X.T)), message, variant="reference", **given)
 
 
-@pytest.mark.parametrize("given", [{"scheduler": "tcp://h:1"}, {"backend": "dask"}])
-def test_a_device_is_not_for_a_cluster(given):
-    message = "device='cpu' is for torch, not for a Dask cluster. Leave out device"
-    fails(X, message, UsageError, device="cpu", **given)
+@pytest.mark.parametrize("backend", ["cpu", "gpu", "dask:cpu", "h:8786", ""])
+def test_a_backend_that_is_not_one(backend):
+    message = f"backend='{backend}' cannot be used here; choose 'auto', 'numpy'.*'dask'"
+    fails(X, message, UsageError, backend=backend)
 
 
 @pytest.mark.parametrize("similarity", ["spearman", "euclidean", "precomputed"])

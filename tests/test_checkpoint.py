@@ -478,14 +478,13 @@ def test_torch_with_other_memory(tmp_path, monkeypatch, order):
 def test_torch_with_other_tiles(tmp_path, monkeypatch):
     pytest.importorskip("torch", reason="torch is not installed")
     monkeypatch.setattr("franet.engine._torch._BLOCKS", (1, 1, 1, 1, 128, 64))
-    choice = {"n_thresholds": 3, "backend": "torch", "device": "cpu"}
+    choice = {"n_thresholds": 3, "backend": "torch:cpu"}
     choice["checkpoint"] = tmp_path / "passes"
     fit(X, **choice, max_memory="2 MB")
     with pytest.raises(DataError, match=r"other memory: .* was 128, this one's is 64"):
         fit(X, **choice, max_memory="1 MB")
 
 
-@pytest.mark.parametrize("choice", [{"redundancy": "cover"}, {"search": "approximate"}])
-def test_only_the_full_search_has_passes(tmp_path, choice):
-    with pytest.raises(ValueError, match="checkpoint needs"):
-        FRANe(**choice, checkpoint=tmp_path / "passes").fit(X)
+def test_only_the_full_search_has_passes(tmp_path):
+    with pytest.raises(ValueError, match="checkpoint needs search='exact'"):
+        FRANe(search="approximate", checkpoint=tmp_path / "passes").fit(X)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib import import_module
+from types import ModuleType
 
 import pytest
 
@@ -54,6 +56,36 @@ def test_names():
 
     assert franet.FRANe is FRANe
     assert FRANe.__name__ == "FRANe"
+
+
+PUBLIC = """
+    franet franet.anndata franet.callbacks franet.datasets franet.evaluation
+    franet.evaluation.statistics franet.exceptions franet.io franet.network
+    franet.plotting franet.quality franet.rankers franet.report
+""".split()
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_public_modules_show_what_is_public(name):
+    # Other modules may be loaded by now, and become attributes of this one.
+    module = import_module(name)
+    assert dir(module) == sorted(module.__all__)
+    assert [each for each in dir(module) if each.startswith("_")] == (
+        ["__version__"] if name == "franet" else []
+    )
+    for each in dir(module):
+        thing = getattr(module, each)
+        assert not isinstance(thing, ModuleType) or f"{name}.{each}" in PUBLIC
+
+
+@pytest.mark.parametrize("name", PUBLIC[1:])
+def test_public_modules_are_loaded_on_first_use(name):
+    code = f"import sys, franet; print(*sys.modules, {name}.__name__, sep='\\n')"
+    *loaded, found = run(code)
+    assert found == name
+    assert name not in loaded
+    home, _, last = name.rpartition(".")
+    assert last in dir(import_module(home))
 
 
 def test_unknown_name():

@@ -11,7 +11,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from franet import DataError, FRANe
+from franet import Cover, DataError, FRANe
 from franet._coded import CodedTable, code_table
 from franet.exceptions import UsageError
 from franet.similarity import open_source
@@ -178,9 +178,10 @@ def test_what_it_does_not_go_with():
     fails(
         PLAIN, "no reference definition.*numbers only", UsageError, variant="reference"
     )
-    fails(
-        PLAIN, "redundancy='cover' needs a correlation", UsageError, redundancy="cover"
-    )
+    with pytest.raises(ValueError, match=r"'similarity' parameter of Cover.*'mixed'"):
+        Cover(similarity="mixed").fit(PLAIN)
+    with pytest.raises(DataError, match=r"or rank it by FRANe\(similarity='mixed'\)"):
+        Cover().fit(PLAIN)
     with pytest.raises(DataError, match=r"Column 'c0' \(4\) does not hold numbers"):
         FRANe().fit(PLAIN)
 

@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.fixes import parse_version
 
-from franet import DegenerateRankingWarning, FRANe
+from franet import Cover, DegenerateRankingWarning, FRANe
 from tables import TABLES, random
 
 X = TABLES["random"]

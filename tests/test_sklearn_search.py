@@ -38,8 +38,10 @@ def by_hand(ranker, folds=FOLDS):
 
 
 def test_grid_search_over_parameters():
-    grid = {"similarity": ["correlation", "spearman"], "redundancy": [None, "cover"]}
-    grid["similarity"].append("abs-correlation")
+    grid = {
+        "similarity": ["correlation", "spearman", "abs-correlation"],
+        "centrality": ["pagerank", "degree"],
+    }
     search = GridSearchCV(FRANe(3), grid, cv=FOLDS).fit(X)
     found = search.cv_results_["mean_test_score"]
     expected = [np.mean(by_hand(FRANe(3, **p))) for p in search.cv_results_["params"]]

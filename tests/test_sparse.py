@@ -13,7 +13,7 @@ from franet.similarity import open_source
 from franet.similarity._distances import row_deviations
 from franet.similarity._sparse import SparseCorrelationSource
 from tables import TABLES
-from test_agreement import NAMED, fit
+from test_agreement import NAMED, fit, power
 
 FORMS = ["csr_array", "csc_array", "csr_matrix", "csc_matrix"]
 
@@ -57,7 +57,7 @@ def assert_equal(a, b, tolerance=1e-10):
 @pytest.mark.parametrize("similarity", NAMED)
 def test_sparse_equals_dense(similarity, table):
     dense = TABLE[table]
-    choice = {"similarity": similarity, "n_thresholds": 12, "p": 3.0}
+    choice = {"similarity": similarity, "n_thresholds": 12, **power(similarity)}
     expected = fit(dense, **choice)
     for form in FORMS:
         assert_equal(fit(getattr(sparse, form)(dense), **choice), expected)

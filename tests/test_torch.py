@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse
 
 from franet import FRANe, _torch
+from franet._place import Place
 from franet._torch import choose_device, cuda_ready, free_bytes, load, wanted
 from franet.engine.memory import available_bytes
 from franet.exceptions import MissingExtraError, UsageError
@@ -49,24 +50,23 @@ def test_broken_torch_is_not_ready(monkeypatch):
 @pytest.mark.parametrize("ready", [False, True])
 def test_wanted(monkeypatch, ready):
     monkeypatch.setattr(_torch, "cuda_ready", lambda: ready)
-    assert wanted("auto", None) is ready
-    assert not wanted("auto", None, pays=False)
-    assert wanted("auto", "cpu", pays=False)
-    assert wanted("torch", None, pays=False)
-    assert not wanted("numpy", None)
-    with pytest.raises(UsageError, match=r"device='cpu' is for torch.*backend='torch'"):
-        wanted("numpy", "cpu")
+    assert wanted(Place("auto")) is ready
+    assert not wanted(Place("auto"), pays=False)
+    assert wanted(Place("torch", "cpu"), pays=False)
+    assert wanted(Place("torch"), pays=False)
+    assert not wanted(Place("numpy"))
+    assert not wanted(Place("dask"))
 
 
-@pytest.mark.parametrize("given", [{"device": "cpu"}, {"backend": "torch"}], ids=str)
-def test_tables_that_it_does_not_take(torch, given):
+@pytest.mark.parametrize("backend", ["torch:cpu", "torch"])
+def test_tables_that_it_does_not_take(torch, backend):
     X = np.random.default_rng(0).normal(size=(12, 8))
-    message = r"needs a dense table.* without gaps\. Leave out backend and device\.$"
+    message = rf"^backend='{backend}' needs a dense table.* gaps\. Leave out backend\.$"
     with pytest.raises(UsageError, match=message):
-        FRANe(**given).fit(sparse.csr_array(X))
+        FRANe(backend=backend).fit(sparse.csr_array(X))
     X[2, 3] = np.nan
     with pytest.raises(UsageError, match=message):
-        FRANe(missing="pairwise", **given).fit(X)
+        FRANe(missing="pairwise", backend=backend).fit(X)
 
 
 def test_devices(torch):
@@ -88,14 +88,17 @@ def test_devices(torch):
     ],
 )
 def test_devices_that_do_not_work(torch, device, reason):
-    message = rf"^device='{device}' cannot be used \({reason}\)\. Choose 'cpu', or"
+    message = (
+        rf"^The torch device '{device}' cannot be used \({reason}\)\. "
+        "Set backend='numpy' or 'auto'"
+    )
     with pytest.raises(UsageError, match=message):
         choose_device(device)
 
 
 def test_cuda_where_there_is_none(torch, monkeypatch):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
-    with pytest.raises(UsageError, match=r"device='cuda' cannot .* sees no CUDA"):
+    with pytest.raises(UsageError, match=r"device 'cuda' cannot .* sees no CUDA"):
         choose_device("cuda")
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import franet
-from franet import AttributeNetwork, FRANe
+from franet import AttributeNetwork, Cover, FRANe
 from franet.exceptions import DataError
 from franet.io import Table, read_table, write_table
 from franet.rankers import NAMES, get
@@ -15,7 +15,7 @@ from franet.rankers import NAMES, get
 def look(X: NDArray[np.float64]) -> list[int]:
     """Return the best columns; the types of attributes are known."""
     ranker = Cover(n_features_to_select=3, similarity="spearman")
-    assert_type(ranker.fit(X), FRANe)
+    assert_type(ranker.fit(X), Cover)
     assert_type(ranker.scores_, NDArray[np.float64])
     assert_type(ranker.ranking_, NDArray[np.intp])
     assert_type(ranker.support_, NDArray[np.bool_])

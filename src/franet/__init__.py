@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         io,
         network,
         plotting,
+        quality,
         rankers,
         report,
     )
@@ -42,6 +43,7 @@ __all__ = [
     "io",
     "network",
     "plotting",
+    "quality",
     "rankers",
     "report",
 ]

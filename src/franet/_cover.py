@@ -64,9 +64,10 @@ class Cover(FeatureRanker):
         Labels: at most one feature of each group is picked. None and NaN belong to no
         group.
     n_ranked : int, default=None
-        How many features are picked one after another; None: as many as
-        `n_features_to_select` asks for, at least 64. The others are ordered by what
-        each would add after the last pick.
+        How many features are picked one after another, at least as many as
+        `n_features_to_select` asks for; None: that number, at least 64. With
+        ``"auto"`` more are picked where the suggestion needs them. The others are
+        ordered by what each would add after the last pick.
     backend : str, default="auto"
         Where it is computed: ``"numpy"`` (the cores of this machine), ``"torch"`` or a
         torch device (``"cuda"``, ``"cuda:1"``, ``"torch:cpu"``). ``"auto"`` is a GPU
@@ -129,9 +130,10 @@ class Cover(FeatureRanker):
     Picks maximize, one by one, the mean of three shares of the table that a set S of
     features explains:
 
-    - by representatives, ``Σ_j w_j max_{s ∈ S} r_js² / Σ_j w_j``: facility location;
+    - by representatives, ``Σ_j w_j max_{s ∈ S} r_js² / Σ_j w_j``: facility
+      location [1]_;
     - linearly, ``Σ_j w_j ‖P_S z_j‖² / Σ_j w_j``, with the standardized features z and
-      the projection P on the picks: column subset selection;
+      the projection P on the picks: column subset selection [2]_;
     - by neighbors: the share of the 32 leading principal components that the mean
       of the five nearest other samples rebuilds, distances taken on the picked
       columns in their own units.
@@ -146,6 +148,13 @@ class Cover(FeatureRanker):
     first share; 1,024 samples take part in the search for neighbors, 128 are rebuilt.
     It takes O(m·n) for each pick, besides O(m·n·2048·log k) for the first share, and
     about five float64 copies of the table; a sparse table is made dense.
+
+    References
+    ----------
+    .. [1] G. L. Nemhauser, L. A. Wolsey, M. L. Fisher. An analysis of approximations
+       for maximizing submodular set functions. Mathematical Programming 14, 1978.
+    .. [2] A. K. Farahat, A. Ghodsi, M. S. Kamel. Efficient greedy feature selection
+       for unsupervised learning. Knowledge and Information Systems 35, 2013.
 
     Examples
     --------
@@ -293,9 +302,17 @@ class Cover(FeatureRanker):
     def _n_picks(self, constraints: Constraints, n_select: int | str | None) -> int:
         """Return how many are picked, at least."""
         selected = n_select if isinstance(n_select, int) else None
+        for what, count in (
+            (f"n_features_to_select={self.n_features_to_select}", selected or 0),
+            ("include", len(constraints.include)),
+        ):
+            if self.n_ranked is not None and self.n_ranked < count:
+                raise UsageError(
+                    f"n_ranked={self.n_ranked}, but {what} asks for {count} picks. "
+                    "Leave out n_ranked, or raise it."
+                )
         asked = how_many(self.n_ranked, selected, self.n_features_in_)
-        least = max(selected or 1, len(constraints.include))
-        return min(max(asked, least), constraints.n_open())
+        return min(max(asked, len(constraints.include)), constraints.n_open())
 
     def _set_attributes(self, found: CoverRanking, constant: NDArray[np.bool_]) -> None:
         names = names_of(self)

@@ -8,7 +8,6 @@ from typing import Any
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from franet._base import FeatureRanker
-from franet._place import BACKEND
 from franet.centrality import CENTRALITIES
 from franet.quality import QUALITIES
 from franet.similarity import SIMILARITIES
@@ -32,7 +31,8 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "tie_break": [StrOptions({"column", "denser"})],
     "store_candidates": ["boolean"],
     "search": [StrOptions({"exact", "approximate"})],
-    "backend": BACKEND,
+    # Text, or a Dask client, which is loaded only where it is used.
+    "backend": [str, HasMethods("submit")],
     "checkpoint": [None, str, HasMethods("__fspath__")],
     "max_edges": [Interval(Integral, 1, None, closed="left")],
     "max_memory": [None, Interval(Real, 0, None, closed="neither"), str],

@@ -7,15 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sklearn.utils._param_validation import HasMethods
-
 from franet.exceptions import UsageError
 
-__all__ = ["BACKEND", "Place", "parse_place", "portable"]
+__all__ = ["Place", "parse_place", "portable"]
 
-# What scikit-learn checks of the parameter: text, or a Dask client, which is loaded
-# only where it is used.
-BACKEND: list[Any] = [str, HasMethods("submit")]
 # Torch devices that need no word before them. "cpu" is not among them, because the
 # cores of this machine are faster by NumPy.
 _DEVICE = re.compile(r"(cuda|mps|xpu)(:\d+)?")

@@ -59,3 +59,7 @@ QUALITIES: dict[str, Callable[[NDArray[np.float64]], float]] = {
     "gini": gini,
     "rqh": rqh,
 }
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

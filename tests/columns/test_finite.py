@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from franet import FRANe
+from franet import Cover, FRANe
 from franet.exceptions import DataError, UsageError
 from tables import TABLES
 
@@ -31,23 +31,31 @@ def test_pairwise_is_named_where_it_works(similarity):
 @pytest.mark.parametrize(
     ("make", "given"),
     [
-        (np.asarray, {"redundancy": "cover"}),
         (np.asarray, {"similarity": "spearman"}),
         (np.asarray, {"similarity": "euclidean"}),
         (np.asarray, {"similarity": "mixed"}),
         (np.asarray, {"similarity": lambda A, B: A.T @ B}),
         (np.asarray, {"search": "approximate"}),
         (np.asarray, {"backend": "torch"}),
-        (np.asarray, {"device": "cpu"}),
+        (np.asarray, {"backend": "torch:cpu"}),
         (sparse.csr_array, {}),
     ],
 )
 def test_pairwise_is_not_named_where_it_is_refused(make, given):
-    if "backend" in given or "device" in given:
+    if "backend" in given:
         pytest.importorskip("torch", reason="needs torch")
     assert said_of(make(GAPS), **given).endswith("in row 4. Fill or drop it.")
     with pytest.raises((DataError, UsageError)):
         FRANe(missing="pairwise", **given).fit(make(GAPS))
+
+
+def test_cover_names_a_ranker_that_takes_gaps():
+    with pytest.raises(
+        DataError, match=r"drop it, or use FRANe\(missing='pairwise'\)\.$"
+    ):
+        Cover().fit(GAPS)
+    with pytest.raises(DataError, match=r"Fill or drop it\.$"):
+        Cover().fit(sparse.csr_array(GAPS))
 
 
 @pytest.mark.parametrize("similarity", ["abs-correlation", "spearman"])

@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from franet import Cover, FRANe
 from franet.datasets import make_groups
-from franet.exceptions import DataError, UnitsWarning, UsageError
+from franet.exceptions import DataError, UnitsWarning
 from naive_cover import columns_of, cover_order
 from tables import TABLES, blocks
 
@@ -212,11 +212,11 @@ def test_two_examples():
 def test_a_second_fit_forgets_the_first():
     X = grouped().X
     ranker = cover(3).fit(X)
-    ranker.set_params(redundancy=None).fit(X)
-    assert not hasattr(ranker, "n_ranked_")
-    assert hasattr(ranker, "thresholds_")
-    ranker.set_params(redundancy="cover").fit(X)
-    assert not hasattr(ranker, "thresholds_")
+    ranker.set_params(n_features_to_select=5, similarity="spearman").fit(X[:, :12])
+    fresh = cover(5, similarity="spearman").fit(X[:, :12])
+    assert vars(ranker).keys() == vars(fresh).keys()
+    np.testing.assert_array_equal(ranker.order_, fresh.order_)
+    assert ranker.members_.keys() == fresh.members_.keys()
 
 
 def test_the_table_is_not_changed():
@@ -268,36 +268,26 @@ def test_auto_on_noise_keeps_all_picks():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"similarity": "euclidean"}, "needs a correlation"),
-        ({"missing": "pairwise"}, "without gaps"),
-        ({"scheduler": "tcp://h:1"}, "not scheduler='tcp://h:1'.*Leave it out"),
+        ({"similarity": "euclidean"}, "'similarity' parameter of Cover"),
+        ({"backend": "dask"}, "backend='dask' cannot be used here; choose 'auto'"),
+        ({"backend": "tcp://h:1"}, "backend='tcp://h:1' cannot be used here"),
+        ({"n_features_to_select": 2, "include": [1, 2, 3]}, "include names 3 features"),
     ],
 )
 def test_what_does_not_go_together(parameters, message):
-    with pytest.raises(UsageError, match=message):
+    with pytest.raises(ValueError, match=message):
         cover(**parameters).fit(grouped().X)
 
 
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {"include": [1]},
-        {"exclude": [1]},
-        {"cost": {1: 2.0}},
-        {"groups": {1: "a"}},
-        {"n_features_to_select": "auto"},
-    ],
-)
-def test_parameters_of_cover_need_it(parameters):
-    with pytest.raises(UsageError, match="needs redundancy='cover'"):
-        FRANe(**parameters).fit(grouped().X)
-    with pytest.raises(UsageError, match="needs redundancy='cover'"):
-        FRANe(**parameters).plan(grouped().X)
-
-
-def test_plan_is_of_the_papers_method():
-    with pytest.raises(UsageError, match="redundancy=None"):
-        cover().plan(grouped().X)
+@pytest.mark.parametrize("name", ["include", "exclude", "cost", "groups", "n_ranked"])
+def test_parameters_of_cover_are_not_those_of_frane(name):
+    assert name in Cover().get_params()
+    with pytest.raises(TypeError, match=f"'{name}'"):
+        FRANe(**{name: None})
+    with pytest.raises(ValueError, match="Invalid parameter 'redundancy'"):
+        FRANe().set_params(redundancy="cover")
+    with pytest.raises(ValueError, match="'n_features_to_select' parameter of FRANe"):
+        FRANe("auto").fit(grouped().X)
 
 
 def test_all_constant():

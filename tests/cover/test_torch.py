@@ -6,10 +6,10 @@ import sys
 
 import numpy as np
 import pytest
-from franet.cover._estimator import choose_place
 
-from franet import Cover, _torch
-from franet.cover import _estimator
+from franet import Cover, _cover, _torch
+from franet._cover import choose_device_for
+from franet._place import parse_place
 from franet.cover._arrays import kernels_of
 from franet.cover._residual import Residual
 from franet.cover._suggest import _kept
@@ -33,10 +33,8 @@ def device(request):
     torch.set_num_threads(threads)
 
 
-def cover(n_features_to_select=None, backend="numpy", device=None, **parameters):
-    ranker = Cover(n_features_to_select, **parameters)
-    ranker.backend, ranker.device = backend, device
-    return ranker
+def cover(n_features_to_select=None, backend="numpy", **parameters):
+    return Cover(n_features_to_select, backend=backend, **parameters)
 
 
 def normal(*shape, seed=0):
@@ -74,7 +72,7 @@ def test_as_in_numpy(name, similarity, device):
     X = CASES[name]
     options = {"similarity": similarity, "n_ranked": 24}
     ours = cover(**options).fit(X)
-    theirs = cover(backend="torch", device=device, **options).fit(X)
+    theirs = cover(backend=f"torch:{device}", **options).fit(X)
     np.testing.assert_array_equal(theirs.order_, ours.order_)
     # Copies of picks add nothing: what orders them is rounding.
     adds = ours.scores_ > 1e-12
@@ -91,7 +89,7 @@ def test_as_in_numpy(name, similarity, device):
 def test_definition(device):
     X = CASES["groups"]
     order, gains = cover_order(X, 8)
-    ranker = cover(backend="torch", device=device).fit(X)
+    ranker = cover(backend=f"torch:{device}").fit(X)
     assert ranker.order_[:8].tolist() == order.tolist()
     np.testing.assert_allclose(ranker.gains_[:8], gains, rtol=1e-7, atol=1e-10)
 
@@ -106,7 +104,7 @@ def test_constraints(device):
         "groups": np.arange(n) // 3,
     }
     ours = cover(6, **options).fit(X)
-    theirs = cover(6, backend="torch", device=device, **options).fit(X)
+    theirs = cover(6, backend=f"torch:{device}", **options).fit(X)
     assert theirs.order_[:2].tolist() == [7, 3]
     np.testing.assert_array_equal(theirs.order_, ours.order_)
     np.testing.assert_array_equal(theirs.ranking_, ours.ranking_)
@@ -115,14 +113,14 @@ def test_constraints(device):
 def test_auto_goes_on_until_it_is_settled(device):
     X = make_groups(60, 30, 4, random_state=0).X
     ours = cover("auto", n_ranked=8).fit(X)
-    theirs = cover("auto", n_ranked=8, backend="torch", device=device).fit(X)
+    theirs = cover("auto", n_ranked=8, backend=f"torch:{device}").fit(X)
     assert ours.n_ranked_ > 8
     np.testing.assert_array_equal(theirs.order_, ours.order_)
     assert theirs.n_features_suggested_ == ours.n_features_suggested_
 
 
 def test_same_in_every_run(device):
-    fits = [cover(backend="torch", device=device).fit(CASES["wide"]) for _ in range(2)]
+    fits = [cover(backend=f"torch:{device}").fit(CASES["wide"]) for _ in range(2)]
     np.testing.assert_array_equal(fits[0].scores_, fits[1].scores_)
     np.testing.assert_array_equal(fits[0].order_, fits[1].order_)
 
@@ -182,39 +180,46 @@ def test_medians(device, m):
 
 def test_where_it_runs(monkeypatch):
     torch = pytest.importorskip("torch", reason="torch is not installed: franet[torch]")
-    large = (1000, _estimator.LARGE // 1000)
+    large = (1000, _cover.LARGE // 1000)
+
+    def choose_place(backend, shape):
+        return choose_device_for(parse_place(backend, ("numpy", "torch")), shape)
+
     monkeypatch.setattr(_torch, "cuda_ready", lambda: False)
-    assert choose_place("auto", None, large) is None
+    assert choose_place("auto", large) is None
     monkeypatch.setattr(_torch, "cuda_ready", lambda: True)
     # As if a device were there.
     cpu = torch.device("cpu")
-    monkeypatch.setattr(_estimator, "choose_device", lambda device: cpu)
-    monkeypatch.setattr(_estimator, "free_bytes", lambda place: 10**10)
-    assert choose_place("auto", None, large) is cpu
-    assert choose_place("auto", None, (large[0], large[1] - 1)) is None
-    assert choose_place("auto", "cuda", (5, 5)) is cpu
-    assert choose_place("torch", None, (5, 5)) is cpu
-    assert choose_place("numpy", None, large) is None
-    assert choose_place("torch", None, (10**6, 40)) is cpu
+    monkeypatch.setattr(_cover, "choose_device", lambda device: cpu)
+    monkeypatch.setattr(_cover, "free_bytes", lambda place: 10**10)
+    assert choose_place("auto", large) is cpu
+    assert choose_place("auto", (large[0], large[1] - 1)) is None
+    assert choose_place("cuda", (5, 5)) is cpu
+    assert choose_place("torch", (5, 5)) is cpu
+    assert choose_place("numpy", large) is None
+    assert choose_place("torch", (10**6, 40)) is cpu
     # 10 GB do not hold it three times.
     huge = (1000, 10**6)
-    assert choose_place("auto", None, huge) is None
-    for arguments in (("torch", None), ("auto", "cpu")):
-        with pytest.raises(UsageError, match=r"has 10.0 GB left.*needs 26.2 GB there"):
-            choose_place(*arguments, huge)
+    assert choose_place("auto", huge) is None
+    for backend in ("torch", "torch:cpu"):
+        message = rf"^backend='{backend}': .*has 10.0 GB left.*needs 26.2 GB there"
+        with pytest.raises(UsageError, match=message):
+            choose_place(backend, huge)
 
 
 def test_bad_places():
     X = CASES["words"]
-    with pytest.raises(UsageError, match=r"not backend='dask'. Set backend='numpy'"):
+    with pytest.raises(
+        UsageError, match=r"backend='dask' cannot.*choose 'auto', 'numpy'"
+    ):
         cover(backend="dask").fit(X)
-    with pytest.raises(UsageError, match=r"device='cpu' is for torch"):
-        cover(backend="numpy", device="cpu").fit(X)
+    with pytest.raises(UsageError, match=r"backend='cpu' cannot be used here"):
+        cover(backend="cpu").fit(X)
 
 
 def test_without_torch(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'franet\[torch\]'"):
         cover(backend="torch").fit(CASES["words"])
-    monkeypatch.setattr(_estimator, "LARGE", 0)
+    monkeypatch.setattr(_cover, "LARGE", 0)
     assert cover(backend="auto").fit(CASES["words"]).n_ranked_ == 30

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import pickle
 import subprocess
 import sys
 import warnings
@@ -12,6 +13,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 
 from engine.clusters import (
     MARKS,
@@ -213,7 +215,7 @@ def test_memory_of_tiles_is_kept_while_parts_run():
 
 
 def test_no_cluster():
-    with pytest.raises(UsageError, match=r"needs a cluster: pass scheduler="):
+    with pytest.raises(UsageError, match=r"needs a cluster: pass a Dask client"):
         FRANe(backend="dask").fit(TABLE)
 
 
@@ -232,3 +234,15 @@ def test_no_workers(monkeypatch):
         pytest.raises(BackendError, match="no worker for 1 seconds"),
     ):
         fit(client, TABLE)
+
+
+def test_clones_share_a_client_and_pickles_hold_its_address(client):
+    ranker = fit(client, TABLE)
+    twin = clone(ranker)
+    assert twin.backend is client
+    assert not hasattr(twin, "scores_")
+    assert_agrees(twin.fit(TABLE), ranker)
+    loaded = pickle.loads(pickle.dumps(ranker))
+    assert loaded.backend == client.scheduler.address
+    np.testing.assert_array_equal(loaded.scores_, ranker.scores_)
+    np.testing.assert_array_equal(loaded.order_, ranker.order_)

@@ -11,7 +11,7 @@ from franet.engine._numpy import TileEngine
 from franet.similarity import SIMILARITIES
 from naive import naive_frane
 from tables import random
-from test_agreement import assert_agrees, fit
+from test_agreement import assert_agrees, fit, power
 
 pytestmark = pytest.mark.kernels
 
@@ -21,7 +21,7 @@ NAMED = [name for name in SIMILARITIES if name != "precomputed"]
 
 @pytest.mark.parametrize("similarity", NAMED)
 def test_similarities(similarity):
-    choice = {"similarity": similarity, "n_thresholds": 6, "p": 3.0}
+    choice = {"similarity": similarity, "n_thresholds": 6, **power(similarity)}
     assert_agrees(fit(TABLE, **choice), naive_frane(TABLE, **choice))
 
 

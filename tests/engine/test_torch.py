@@ -8,7 +8,7 @@ import pytest
 from franet import FRANe
 from naive import naive_frane
 from tables import TABLES, blocks
-from test_agreement import assert_agrees, fit
+from test_agreement import assert_agrees, fit, power
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
@@ -78,7 +78,7 @@ def test_agrees_with_the_oracle(device, choice, monkeypatch):
     monkeypatch.setattr(TorchEngine, "DEEP_PAIRS", 1500)
     X = blocks(m=25, n=100)
     choice = {"n_thresholds": 12, **choice}
-    ranker = fit(X, backend="torch", device=device, **choice)
+    ranker = fit(X, backend=f"torch:{device}", **choice)
     choice.pop("store_candidates", None)
     assert_agrees(ranker, naive_frane(X, **choice))
 
@@ -86,7 +86,7 @@ def test_agrees_with_the_oracle(device, choice, monkeypatch):
 @pytest.mark.parametrize("name", sorted(TABLES))
 def test_tables_with_traps(device, name):
     X = TABLES[name]
-    assert_agrees(fit(X, backend="torch", device=device), naive_frane(X))
+    assert_agrees(fit(X, backend=f"torch:{device}"), naive_frane(X))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -94,7 +94,7 @@ def test_same_as_on_the_cores(device, dtype, stored):
     # Three blocks, and more graphs than have their degrees summed at once.
     X = blocks(m=25, n=530).astype(dtype)
     choice = {"n_thresholds": 18}
-    there = fit(X, backend="torch", device=device, **choice)
+    there = fit(X, backend=f"torch:{device}", **choice)
     here = fit(X, backend="numpy", **choice)
     assert there.winner_ == here.winner_
     np.testing.assert_allclose(there.scores_, here.scores_, rtol=1e-11)
@@ -115,7 +115,7 @@ def test_strongest_edges_of_large_networks(device, dense, monkeypatch):
     # Copies tie: which of them are kept is a matter of their position.
     X = np.repeat(blocks(m=25, n=120), 3, axis=1)
     choice = {"max_edges": 900, "n_thresholds": 20}
-    there = fit(X, backend="torch", device=device, **choice).network_
+    there = fit(X, backend=f"torch:{device}", **choice).network_
     here = fit(X, backend="numpy", **choice).network_
     assert there.truncated_
     np.testing.assert_array_equal(there.adjacency.indices, here.adjacency.indices)
@@ -140,14 +140,16 @@ def test_powers_neither_vanish_nor_overflow(device, p, scale):
 def test_a_distance_that_overflows_is_an_error(device, similarity):
     X = blocks(m=10, n=30)
     X[:, 4], X[:, 9] = 1.7e308, -1.7e308
-    ranker = FRANe(similarity=similarity, p=3.0, backend="torch", device=device)
+    ranker = FRANe(
+        similarity=similarity, **power(similarity), backend=f"torch:{device}"
+    )
     with pytest.raises(ValueError, match=r"distances overflow.*Scale them"):
         ranker.fit(X)
 
 
 def test_runs_are_the_same_to_the_bit(device, stored):
     X, choice = blocks(m=25, n=270), {"n_thresholds": 18}
-    one, two = (fit(X, backend="torch", device=device, **choice) for _ in range(2))
+    one, two = (fit(X, backend=f"torch:{device}", **choice) for _ in range(2))
     np.testing.assert_array_equal(one.scores_, two.scores_)
     np.testing.assert_array_equal(one.quality_bound_, two.quality_bound_)
 
@@ -158,7 +160,7 @@ def test_memory_decides_on_the_size_of_tiles(device):
     small, _ = open_torch_source(X, "correlation", **given, max_memory=20_000_000)
     large, _ = open_torch_source(X, "correlation", **given, max_memory=10**9)
     assert small.block < large.block
-    choice = {"backend": "torch", "device": device, "n_thresholds": 4}
+    choice = {"backend": f"torch:{device}", "n_thresholds": 4}
     first = fit(X, **choice, max_memory="20 MB")
     np.testing.assert_allclose(first.scores_, fit(X, **choice).scores_, rtol=1e-11)
 
@@ -237,26 +239,22 @@ def test_kernels_against_plain_torch(shape, weighted):
         ({"similarity": "canberra"}, "backend='torch' does not have similarity"),
         ({"similarity": lambda A, B: A.T @ B}, "backend='torch' does not have"),
         ({"missing": "pairwise"}, "needs a dense table in memory"),
-        ({"device": "nowhere"}, "device='nowhere' cannot be used"),
+        ({"backend": "torch:nowhere"}, "The torch device 'nowhere' cannot be used"),
     ],
 )
 def test_what_it_does_not_have_is_said(choice, message):
     with pytest.raises(ValueError, match=message):
-        FRANe(backend="torch", **choice).fit(blocks(m=10, n=30))
+        FRANe(**{"backend": "torch", **choice}).fit(blocks(m=10, n=30))
 
 
-def test_device_needs_torch():
-    with pytest.raises(ValueError, match="device='cpu' is for torch"):
-        FRANe(backend="numpy", device="cpu").fit(blocks(m=10, n=30))
-
-
-def test_a_device_alone_is_enough():
-    X = blocks(m=20, n=60)
-    ranker = fit(X, device="cpu")
-    np.testing.assert_allclose(ranker.scores_, fit(X).scores_, rtol=1e-11)
+def test_a_device_needs_a_word_before_it_unless_only_torch_has_it():
+    with pytest.raises(ValueError, match=r"backend='cpu' cannot be used here"):
+        FRANe(backend="cpu").fit(blocks(m=10, n=30))
+    with pytest.raises(ValueError, match=r"device 'cuda:99' cannot be used"):
+        FRANe(backend="cuda:99").fit(blocks(m=10, n=30))
 
 
 def test_tensors_are_tables(device):
     X = blocks(m=20, n=60)
-    ranker = fit(torch.tensor(X, device=device), backend="torch", device=device)
+    ranker = fit(torch.tensor(X, device=device), backend=f"torch:{device}")
     np.testing.assert_allclose(ranker.scores_, fit(X).scores_, rtol=1e-11)

@@ -35,8 +35,7 @@ CHOICES = [
     {"include": ["gene 9"], "exclude": ["gene 0", 1]},
     {"n_features_to_select": 1},
     {"n_features_to_select": 20},
-    # What the paper's method reads, and a cover does not.
-    {"variant": "reference", "weighted": False, "similarity": "abs-correlation"},
+    {"cost": {"gene 3": 0.2}, "groups": {"gene 3": "a", "gene 4": "a"}},
 ]
 
 
@@ -207,7 +206,7 @@ def test_at_needs_the_table():
         NET.at(0.5)
     assert str(caught.value) == (
         "Features are connected with their representatives only "
-        "(redundancy='cover'): other edges are not stored. Pass the table of the fit: "
+        "(Cover): other edges are not stored. Pass the table of the fit: "
         "at(0.5, X=X)."
     )
 

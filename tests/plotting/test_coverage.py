@@ -112,7 +112,7 @@ def test_one_pick():
 
 
 def test_wrong_rankers():
-    with pytest.raises(UsageError, match=r"needs a fitted FRANe\(redundancy='cover'\)"):
+    with pytest.raises(UsageError, match=r"needs a fitted Cover"):
         plot_coverage(PAPER)
     with pytest.raises(UsageError, match="ranker must be a fitted ranker, not Attr"):
         plot_coverage(RANKER.network_)
@@ -121,7 +121,7 @@ def test_wrong_rankers():
     with pytest.raises(UsageError) as caught:
         plot_quality(RANKER)
     assert str(caught.value) == (
-        "plot_quality shows thresholds, and redundancy='cover' has none. "
+        "plot_quality shows thresholds, and Cover has none. "
         "plot_coverage shows how much of the table its picks cover."
     )
 

@@ -291,8 +291,13 @@ def test_docstring():
         ({"learning_rate": 0.0}, "'learning_rate' parameter"),
         ({"max_iter": 0}, "'max_iter' parameter"),
         ({"patience": 0}, "'patience' parameter"),
-        ({"backend": "jax"}, "'backend' parameter"),
-        ({"backend": "numpy", "device": "cpu"}, "device='cpu' is for torch.*leave"),
+        ({"backend": 3}, "'backend' parameter"),
+        (
+            {"backend": "jax"},
+            "backend='jax' cannot be used here; choose 'auto', 'numpy'",
+        ),
+        ({"backend": "dask"}, "backend='dask' cannot be used here"),
+        ({"backend": "tcp://host:8786"}, "backend='tcp://host:8786' cannot be used"),
     ],
 )
 def test_bad_options(options, message):

@@ -68,7 +68,7 @@ def test_without_torch(monkeypatch):
     with pytest.raises(MissingExtraError, match=r"AgnoS on torch .*franet\[torch\]"):
         AgnoS(backend="torch").fit(normal(10, 4))
     with pytest.raises(MissingExtraError):
-        AgnoS(device="cpu").fit(normal(10, 4))
+        AgnoS(backend="torch:cpu").fit(normal(10, 4))
 
 
 def test_auto_without_a_cuda_device_is_numpy(monkeypatch):
@@ -105,17 +105,17 @@ def test_ranking_on_torch(variant):
     ranker = AgnoS(10, backend="torch:cpu", **options).fit(X)
     assert ranker.backend_ == "torch"
     assert (kinds[ranker.support_] < 3).all()
-    assert AgnoS(device="cpu", **options).fit(X).backend_ == "torch"
-    narrow = AgnoS(10, device="cpu", **options).fit(X.astype(np.float32))
+    narrow = AgnoS(10, backend="torch:cpu", **options).fit(X.astype(np.float32))
+    assert narrow.backend_ == "torch"
     assert narrow.scores_.dtype == np.float64
 
 
 @needs_torch
 def test_a_device_that_is_not_there():
-    with pytest.raises(UsageError, match=r"device='cuda:99' cannot be used.*'cpu'"):
-        AgnoS(device="cuda:99").fit(normal(10, 4))
-    with pytest.raises(UsageError, match=r"device='gpu' cannot be used"):
-        AgnoS(device="gpu").fit(normal(10, 4))
+    with pytest.raises(UsageError, match=r"device 'cuda:99' cannot be used.*'numpy'"):
+        AgnoS(backend="cuda:99").fit(normal(10, 4))
+    with pytest.raises(UsageError, match=r"device 'gpu' cannot be used"):
+        AgnoS(backend="torch:gpu").fit(normal(10, 4))
 
 
 @pytest.mark.cuda

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from franet._progress import listening
-from franet.rankers import _cover
+from franet.rankers import _facility
 from franet.rankers._facility import Bounds, Columns, FacilityGains
 from franet.rankers.kernels import add_gains, falls
 from tables import blocks, random
@@ -111,7 +111,7 @@ def test_noise(dtype, n_threads):
 def test_how_bounds_are_renewed_changes_nothing(name, value, monkeypatch):
     X = blocks().astype(np.float32)
     order, gains = cover_of(X).pick(40)
-    monkeypatch.setattr(_cover, name, value)
+    monkeypatch.setattr(_facility, name, value)
     again, same = cover_of(X, n_threads=2).pick(40)
     np.testing.assert_array_equal(order, again)
     np.testing.assert_array_equal(gains, same)

@@ -76,19 +76,16 @@ def tried(
 
 def of_estimators() -> Iterator[tuple[str, str | None]]:
     """Yield the cases of all rankers."""
-    from franet import FRANe
     from franet.rankers import NAMES, get
 
-    for ranker in [FRANe, *(get(name) for name in NAMES)]:
-        signature = getattr(ranker, "__init__", ranker)
-        names = [n for n in inspect.signature(signature).parameters if n != "self"]
-        kind = getattr(ranker, "__name__", "cover")
+    for ranker in map(get, NAMES):
+        names = list(inspect.signature(ranker).parameters)
 
         def fit(given: dict[str, Any], ranker: Any = ranker) -> Any:
             table = given.pop("X", X)
             return ranker(**given).fit(table)
 
-        yield from tried(kind, fit, [*names, "X"], {})
+        yield from tried(ranker.__name__, fit, [*names, "X"], {})
 
 
 Functions = list[tuple[str, Callable[..., Any], dict[str, Any]]]
@@ -140,7 +137,7 @@ def _of_evaluations() -> Functions:
     from franet import datasets, evaluation
 
     rankers = {"rankers": "variance", "X": X, "folds": 3, "references": False}
-    results = evaluation.evaluate("variance", X, folds=3, references=False)
+    results = evaluation.evaluate(X, rankers="variance", folds=3, references=False)
     size = {"n_examples": 8, "n_groups": 2, "group_size": 3}
     return [
         ("evaluate", evaluation.evaluate, rankers),

@@ -39,13 +39,15 @@ def state() -> tuple[int, int, int]:
 
 def one_round(folder: Path, number: int) -> None:
     """Read, rank, explain, write."""
-    from franet import FRANe
+    from franet import Cover, FRANe
     from franet.io import read_table, write_table
     from franet.report import summarize, write
 
     table = read_table(folder / ("x.csv", "x.npy", "x.parquet")[number % 3])
-    for parameters in ({}, {"redundancy": "cover"}, {"similarity": "spearman"}):
-        ranker = FRANe(n_jobs=2, n_thresholds=30, **parameters).fit(table.X)
+    paper = {"n_jobs": 2, "n_thresholds": 30}
+    rankers = FRANe(**paper), Cover(n_jobs=2), FRANe(**paper, similarity="spearman")
+    for ranker in rankers:
+        ranker.fit(table.X)
         columns = {"feature": np.arange(table.X.shape[1]), "score": ranker.scores_}
         write_table(columns, folder / "out.csv", force=True)
     # A page takes a hundred times as long as a fit.

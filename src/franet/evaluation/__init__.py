@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from franet.evaluation import statistics
     from franet.evaluation._compare import compare
     from franet.evaluation._evaluate import evaluate
     from franet.evaluation._reconstruction import reconstruction
@@ -27,6 +28,7 @@ __all__ = [
     "reconstruction",
     "run",
     "shuffled_folds",
+    "statistics",
 ]
 
 _HOME = {
@@ -45,10 +47,12 @@ _HOME = {
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
+    if name not in __all__:
         raise AttributeError(f"module 'franet.evaluation' has no attribute {name!r}")
     from importlib import import_module
 
+    if name not in _HOME:
+        return import_module(f"franet.evaluation.{name}")
     return getattr(import_module(f"franet.evaluation.{_HOME[name]}"), name)
 
 

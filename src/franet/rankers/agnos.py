@@ -84,6 +84,8 @@ class AgnoS(Ranker):
         The scores, |aᵢ| or maxⱼ |Wᵢⱼ|; larger is better. A constant column has 0.
     ranking_ : ndarray of shape (n_features,)
         The rank of each feature, 1 for the best.
+    order_ : ndarray of int of shape (n_features,)
+        All features, best first.
     support_ : ndarray of shape (n_features,)
         Whether the feature is kept.
     n_features_ : int

@@ -36,6 +36,8 @@ class Variance(Ranker):
         The same, under scikit-learn's name.
     ranking_ : ndarray of shape (n_features_in_,)
         1 is best. Scores within 1e-9 of each other are equal.
+    order_ : ndarray of int of shape (n_features_in_,)
+        All features, best first.
     support_ : ndarray of bool of shape (n_features_in_,)
         The features that `transform` keeps.
     n_features_ : int

@@ -30,3 +30,7 @@ __all__ = [
     "ranks",
     "wins",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
