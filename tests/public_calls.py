@@ -148,7 +148,6 @@ def entropy_gap():
 def tables():
     import scipy.io
     import scipy.sparse
-    from sklearn.datasets import dump_svmlight_file
 
     from franet.io import check_target, read_table, write_table
 
@@ -160,7 +159,8 @@ def tables():
     np.save(FOLDER / "t.npy", X)
     scipy.io.savemat(FOLDER / "t.mat", {"X": X})
     scipy.io.mmwrite(FOLDER / "t.mtx", scipy.sparse.coo_array(X))
-    dump_svmlight_file(X, np.zeros(24), str(FOLDER / "t.libsvm"))
+    rows = (" ".join(f"{j}:{v}" for j, v in enumerate(row, 1)) for row in X.tolist())
+    (FOLDER / "t.libsvm").write_text("".join(f"0 {row}\n" for row in rows))
     (FOLDER / "t.arff").write_text("@relation t\n@attribute a real\n@data\n1\n2\n")
     for ending in ("csv", "tsv", "parquet", "npy", "mat", "mtx", "libsvm", "arff"):
         assert read_table(FOLDER / f"t.{ending}").X.shape[0] in (2, 24)
@@ -554,7 +554,7 @@ def on_dask():
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     with subprocess.Popen([sys.executable, "-c", code], **pipes) as cluster:
         address = cluster.stdout.readline().strip()
-        FRANe(backend="dask", scheduler=address, n_thresholds=8).fit(X)
+        FRANe(backend=address, n_thresholds=8).fit(X)
         cluster.communicate("\n")
 
 
