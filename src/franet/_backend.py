@@ -169,9 +169,10 @@ def _on_torch(ranker: FRANe, X: Any, table: Any) -> bool:
     wanted = _torch.wanted(place, pays=many or bool(getattr(X, "is_cuda", False)))
     # A similarity that it does not have is refused by the source.
     if wanted and has and not fits:
+        what = "" if ranker.missing == "error" else f", not missing={ranker.missing!r}"
         raise UsageError(
-            f"{place.given} needs a dense table in memory, without gaps. Leave out "
-            "backend."
+            f"{place.given} needs a dense table in memory, without gaps{what}. Leave "
+            "out backend."
         )
     return wanted
 

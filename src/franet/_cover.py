@@ -288,9 +288,11 @@ class Cover(FeatureRanker):
         # Constant columns may be selected, behind all others; excluded ones may not.
         limited = self.exclude is not None or self.groups is not None
         if limited and count > n_open:
+            features = "feature" if n_open == 1 else "features"
             raise UsageError(
-                f"n_features_to_select={wanted}, but only {n_open} features can be "
-                "picked: others are constant, excluded, or in a group of another one."
+                f"n_features_to_select={wanted}, but only {n_open} {features} can be "
+                "picked: others are constant, in exclude, or share one of groups with "
+                f"another feature. Ask for at most {n_open}."
             )
         if count < len(constraints.include):
             raise UsageError(

@@ -35,6 +35,12 @@ def prepare(ranker: Any, n_top: Any) -> Any:
         )
     copy = clone(ranker)
     if n_top is not None:
+        asked = ranker.n_features_to_select
+        if asked != type(ranker)().n_features_to_select:
+            raise UsageError(
+                f"n_top={n_top}, but ranker has n_features_to_select={asked!r}. Leave "
+                "out one of them."
+            )
         copy.set_params(n_features_to_select=n_top)
     return copy
 

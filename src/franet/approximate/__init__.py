@@ -73,7 +73,7 @@ def check_settings(settings: Settings, similarity: str) -> None:
     if similarity not in CORRELATIONS:
         known = ", ".join(repr(name) for name in CORRELATIONS)
         raise UsageError(
-            f"search='approximate' knows the similarities {known} only. {remedy}, or "
+            f"search='approximate' compares by similarity={known} only. {remedy}, or "
             "one of these."
         )
     if settings.thresholds not in _PROGRESSIONS:

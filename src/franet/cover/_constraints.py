@@ -73,18 +73,22 @@ def read_constraints(
     outside = _features(index, exclude, "exclude")
     for j in inside:
         if j in outside:
-            raise UsageError(f"{names[j]!r} is in include and in exclude.")
+            raise UsageError(f"{str(names[j])!r} is in include and in exclude.")
         if constant[j]:
-            raise UsageError(f"include: {names[j]!r} is constant; it tells nothing.")
+            raise UsageError(
+                f"include: {str(names[j])!r} is constant, and constant columns cannot "
+                "be picked. Leave it out."
+            )
     closed = constant.copy()
     closed[outside] = True
     labels = _labels(index, groups, n)
     taken: dict[int, int] = {}
     for j in inside:
         if labels[j] >= 0 and labels[j] in taken:
+            first = str(names[taken[int(labels[j])]])
             raise UsageError(
-                f"include: {names[taken[int(labels[j])]]!r} and {names[j]!r} are in "
-                "one group, of which one may be picked."
+                f"include: {first!r} and {str(names[j])!r} are in one group, and of "
+                "each of groups one feature may be picked. Leave out one of them."
             )
         taken[int(labels[j])] = j
     return Constraints(inside, closed, _costs(index, cost, n), labels)

@@ -24,7 +24,12 @@ from franet._progress import Listener, listening, report
 from franet.columns._open import in_memory
 from franet.evaluation._unit import prepare, run_unit
 from franet.evaluation.folds import make_folds, name_folds
-from franet.evaluation.measures import FoldScorer, check_measures, feature_counts
+from franet.evaluation.measures import (
+    MEASURES,
+    FoldScorer,
+    check_measures,
+    feature_counts,
+)
 from franet.evaluation.records import RANDOM, Record, changed_parameters
 from franet.evaluation.results import Results
 from franet.exceptions import DataError, UsageError
@@ -69,7 +74,8 @@ def evaluate(
     X : array-like or sparse matrix of shape (n_samples, n_features)
         The table, without missing values.
     y : array-like of shape (n_samples,), optional
-        Classes, for the measures that need them. No ranker sees them.
+        Classes, for the measures that need them: without such a measure `y` is an
+        error. No ranker sees them.
     rankers : estimator, str, or sequence or dict of them, default=("cover", "frane")
         Rankers by label, such as ``{"cover": Cover(), "random": RandomRanking()}``;
         strings are names from `franet.rankers.NAMES`.
@@ -81,7 +87,8 @@ def evaluate(
     repeats : int, default=1
         Repetitions with other shuffles, where `folds` is a number.
     measures : sequence of str, optional
-        Names from `franet.evaluation.MEASURES`; by default all that need no classes.
+        Names from `franet.evaluation.MEASURES`; by default all, those that need
+        classes only with `y`.
     references : bool, default=True
         Whether random columns and `ColumnSubset` are judged too.
     name : str, default="table"
@@ -109,6 +116,14 @@ def evaluate(
     table = _table(X)
     labels = None if y is None else _labels(y, len(table))
     names = check_measures(measures, labels is not None)
+    classes = [known for known, measure in MEASURES.items() if measure.needs_labels]
+    if labels is not None and measures is None:
+        names += classes
+    elif labels is not None and not {*names} & {*classes}:
+        raise UsageError(
+            f"y is for measures of classes, and measures={measures!r} names none. "
+            f"Leave out y, or add one of: {', '.join(classes)}."
+        )
     counts = feature_counts(n_features, table.shape[1])
     parts = make_folds(folds, len(table), repeats=repeats, seed=random_state)
     filed = name_folds(folds, repeats, random_state)
@@ -166,14 +181,10 @@ def _estimator(ranker: Any) -> Any:
 
 
 def _label(ranker: Any) -> str:
-    from franet.rankers import PRESETS, RANKERS
+    from franet.rankers import RANKERS
 
     kind = type(ranker).__name__
-    names = [name for name, (_, known) in RANKERS.items() if known == kind]
-    for preset, (name, given) in PRESETS.items():
-        if name in names and given.items() <= ranker.get_params(deep=False).items():
-            return preset
-    return names[0] if names else kind
+    return next((name for name, (_, known) in RANKERS.items() if known == kind), kind)
 
 
 def _table(X: Any) -> NDArray[np.float64]:

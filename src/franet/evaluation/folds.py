@@ -118,12 +118,17 @@ def make_folds(
     folds : list of Fold
         The folds, numbered from 0.
     """
+    if isinstance(folds, int | np.integer) and not isinstance(folds, bool):
+        return shuffled_folds(n_examples, int(folds), repeats, seed)
+    if repeats != 1:
+        raise UsageError(
+            f"repeats={repeats} applies where folds is a number, not with "
+            f"folds={folds!r}. Leave out repeats."
+        )
     if isinstance(folds, str):
         if folds != "paper":
             raise UsageError(f"folds={folds!r}: give 'paper', a number, or a splitter")
         return paper_folds(n_examples)
-    if isinstance(folds, int | np.integer) and not isinstance(folds, bool):
-        return shuffled_folds(n_examples, int(folds), repeats, seed)
     if hasattr(folds, "split"):
         folds = folds.split(np.zeros((n_examples, 1)))
     if not isinstance(folds, Iterable):

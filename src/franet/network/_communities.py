@@ -77,7 +77,12 @@ def find_communities(
     if not (np.isfinite(resolution) and resolution > 0):
         raise UsageError(f"resolution={resolution}: give a number above 0")
     if method == "components":
-        resolution, random_state = 1.0, 0
+        if resolution != 1.0:
+            raise UsageError(
+                f"resolution={resolution} applies with method='leiden' or 'louvain' "
+                "only, not with method='components'. Leave out resolution."
+            )
+        random_state = 0
     key = (method, float(resolution), int(random_state))
     if key not in net._partitions:
         j, k, w = edges_of(net.adjacency)

@@ -100,6 +100,11 @@ def _ranks_of(
             raise UsageError(
                 f"n_sets={n_sets}: average ranks need the number of data sets"
             )
+        if not lower_is_better:
+            raise UsageError(
+                "lower_is_better=False applies to scores of each data set, not to "
+                "scores that are average ranks, of which 1 is best. Leave it out."
+            )
         mean = check_scores([scores], "average ranks")[0]
     if len(mean) < 2:
         raise DataError(f"scores: there is {len(mean)} ranker, a comparison needs two")

@@ -215,6 +215,13 @@ class RandomSubspaces(Ranker):
                 "ranker compares by similarity='precomputed', but subspaces are drawn "
                 "from the columns of a table. Fit it on the matrix itself."
             )
+        default = type(self.ranker)().get_params(deep=False)["n_features_to_select"]
+        if given["n_features_to_select"] != default:
+            raise UsageError(
+                f"ranker has n_features_to_select={given['n_features_to_select']!r}, "
+                "but only its scores are used. Set n_features_to_select of "
+                "RandomSubspaces instead."
+            )
         for name in ("include", "exclude", "cost", "groups"):
             if given.get(name) is not None:
                 raise UsageError(
