@@ -81,8 +81,12 @@ def prepare(ranker: Any, fold: int, counts: Sequence[int], seed: int = 0) -> Any
         fresh.set_params(random_state=seed + fold)
     if "n_ranked" in known and known["n_ranked"] is None:
         judged = [k for k in counts if k <= TOP]
+        included = known.get("include")
+        n_ranked = max(judged, default=TOP)
+        if included is not None:
+            n_ranked = max(n_ranked, len(included))
         # The order counts, not the selection.
-        fresh.set_params(n_features_to_select=None, n_ranked=max(judged, default=TOP))
+        fresh.set_params(n_features_to_select=None, n_ranked=n_ranked)
     return fresh
 
 
