@@ -66,7 +66,9 @@ def constrained(draw):
     can_be_picked = len(rest) - n_exclude
     wanted = st.integers(max(1, n_include), can_be_picked)
     given["n_features_to_select"] = draw(st.none() | st.just("auto") | wanted)
-    given["n_ranked"] = draw(st.none() | st.integers(1, X.shape[1]))
+    wanted = given["n_features_to_select"]
+    least = max(1, n_include, wanted if isinstance(wanted, int) else 0)
+    given["n_ranked"] = draw(st.none() | st.integers(least, X.shape[1]))
     if draw(st.booleans()):
         given["cost"] = draw(
             st.lists(
@@ -123,9 +125,9 @@ def test_a_pick_by_force_is_selected():
 def test_more_is_included_than_would_be_selected(n_features_to_select):
     made = make_groups(40, 2, 6, random_state=0)
     include = [11, 3, 5, 0, 7, 8, 1]
-    ranker = cover(
-        n_features_to_select=n_features_to_select, n_ranked=2, include=include
-    ).fit(made.X)
+    ranker = cover(n_features_to_select=n_features_to_select, include=include).fit(
+        made.X
+    )
     assert ranker.order_[:7].tolist() == include
     assert ranker.support_[include].all()
 
