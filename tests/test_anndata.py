@@ -15,7 +15,7 @@ from scipy import sparse
 import franet
 from franet import Cover, FRANe
 from franet.anndata import rank_features
-from franet.exceptions import UnitsWarning
+from franet.exceptions import UnitsWarning, UsageError
 from franet.rankers import ColumnSubset, Variance
 from single_cells import GROUPS, counted, counts, planted, same, tokens
 from test_docstrings import CHECKS
@@ -158,8 +158,15 @@ def test_the_ranker_may_say_how_many():
     ]:
         frame = rank_features(planted(counted()), ranker=ranker, inplace=False)
         assert frame["franet_selected"].sum() == n
-        frame = rank_features(planted(counted()), ranker=ranker, inplace=False, n_top=5)
-        assert frame["franet_selected"].sum() == 5
+        choice = {"ranker": ranker, "inplace": False, "n_top": 5}
+        if n in (2, 3):
+            with pytest.raises(
+                UsageError, match=r"n_top=5, but ranker has n_features_to"
+            ):
+                rank_features(planted(counted()), **choice)
+        else:
+            frame = rank_features(planted(counted()), **choice)
+            assert frame["franet_selected"].sum() == 5
 
 
 def test_the_given_ranker_stays_as_it_is():
@@ -167,7 +174,7 @@ def test_the_given_ranker_stays_as_it_is():
     adata = planted()
     rank_features(adata, ranker=ranker, n_top=4)
     assert ranker.include == ["g1.1"]
-    assert ranker.n_features_to_select is None
+    assert ranker.n_features_to_select == "auto"
     assert not hasattr(ranker, "scores_")
 
 

@@ -292,5 +292,5 @@ def test_variables_must_be_those_of_the_fit():
 def test_evaluate():
     choice = {"folds": 3, "measures": "rmae", "references": False}
     tables = (planted(), planted(sparse.csr_matrix(GROUPS.X)), GROUPS.X)
-    rows = [evaluate("variance", X, **choice).table().rows[0] for X in tables]
+    rows = [evaluate(X, rankers="variance", **choice).table().rows[0] for X in tables]
     assert rows[0][:3] == rows[1][:3] == rows[2][:3]  # what follows depends on time

@@ -442,7 +442,7 @@ def test_parameters_of_other_kinds(tmp_path, given, later):
 def test_with_torch(tmp_path):
     torch = pytest.importorskip("torch", reason="torch is not installed")
     torch.set_num_threads(1)
-    choice = {"n_thresholds": 8, "backend": "torch", "device": "cpu"}
+    choice = {"n_thresholds": 8, "backend": "torch:cpu"}
     whole = fit(X, **choice)
     for _ in range(2):
         resumed = fit(X, **choice, checkpoint=tmp_path / "passes")
@@ -457,7 +457,7 @@ def test_torch_with_other_memory(tmp_path, monkeypatch, order):
     torch.set_num_threads(1)
     # A tenth of the pairs, and a fiftieth of them.
     monkeypatch.setattr("franet.engine._torch._BYTES_PER_EDGE", 200_000)
-    choice = {"n_thresholds": 8, "backend": "torch", "device": "cpu"}
+    choice = {"n_thresholds": 8, "backend": "torch:cpu"}
     small = fit(X, **choice, max_memory="200 MB")
     choice["checkpoint"] = tmp_path / "passes"
     fit(X, **choice, max_memory=order[0])

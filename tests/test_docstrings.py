@@ -105,11 +105,12 @@ def test_fields_of_the_network():
 
 def test_attributes_of_the_estimator():
     frame = pd.DataFrame(TABLES["random"]).add_prefix("gene ")
-    fits = [
-        franet.FRANe(store_candidates=True).fit(frame),
-        franet.Cover().fit(frame),
-        franet.FRANe(search="approximate").fit(frame),
-    ]
-    there = {name for fitted in fits for name in vars(fitted) if name.endswith("_")}
-    listed = set(documented(franet.FRANe, "Attributes"))
-    assert listed == there | {"feature_importances_"}
+    fits = {
+        franet.FRANe: [{"store_candidates": True}, {"search": "approximate"}],
+        franet.Cover: [{}],
+    }
+    for kind, choices in fits.items():
+        fitted = [kind(**choice).fit(frame) for choice in choices]
+        there = {name for each in fitted for name in vars(each) if name.endswith("_")}
+        listed = set(documented(kind, "Attributes"))
+        assert listed == there | {"feature_importances_"}

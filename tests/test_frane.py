@@ -333,9 +333,9 @@ def test_two_dense_groups_win_over_noise():
     [
         {"search": "approximate"},
         {"backend": "torch"},
-        {"device": "cpu"},
+        {"backend": "torch:cpu"},
         {"backend": "dask"},
-        {"scheduler": "tcp://h:1"},
+        {"backend": "tcp://h:1"},
     ],
     ids=str,
 )

@@ -499,6 +499,11 @@ def test_an_argument_of_a_method_changes_what_comes(name, folder):
     check(function, base, values)
 
 
+def short(value):
+    """Return the name of a case."""
+    return value if isinstance(value, str) else "-".join(value)
+
+
 REFUSED = [
     ("evaluation.make_folds", {"folds": "paper", "n_examples": 20, "repeats": 2}),
     (
@@ -524,7 +529,7 @@ NAMES = {
 }
 
 
-@pytest.mark.parametrize(("name", "given"), REFUSED, ids=str)
+@pytest.mark.parametrize(("name", "given"), REFUSED, ids=short)
 def test_what_cannot_apply_is_an_error_that_names_both(name, given, folder):
     module, _, last = name.rpartition(".")
     kind, message, *_ = called(getattr(import_module(f"franet.{module}"), last), given)
@@ -598,7 +603,7 @@ def measured(given, folder):
     except ValueError as err:
         return str(err)
     found = [
-        [r.dataset, r.fold, r.ranker, r.error, r.top, r.values]
+        [r.dataset, r.fold, r.ranker, r.status, r.top, r.values]
         for r in Store.read(given["out"])
     ]
     return found, again.skipped, bool(HEARD), (folder / "elsewhere").exists()

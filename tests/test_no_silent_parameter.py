@@ -252,6 +252,11 @@ def test_a_seed_is_always_accepted(kind):
         assert isinstance(found(kind, {"random_state": seed}), dict)
 
 
+def short(value):
+    """Return the name of a case: values of parameters may print an address."""
+    return value if isinstance(value, str) else "-".join(value)
+
+
 def similarities(A, B):
     return np.abs(A.T @ B)
 
@@ -310,7 +315,7 @@ def names_of(given):
     return ["ranker", *(name for name in params if params[name] != defaults[name])]
 
 
-@pytest.mark.parametrize(("kind", "given"), REFUSED, ids=str)
+@pytest.mark.parametrize(("kind", "given"), REFUSED, ids=short)
 def test_what_cannot_apply_is_an_error_that_names_both(kind, given):
     if given.get("backend") == "torch":
         pytest.importorskip("torch", reason="torch is not installed")

@@ -19,7 +19,7 @@ from franet.engine._numpy import TileEngine
 from franet.similarity._distances import DistanceSource
 from naive import naive_frane
 from tables import TABLES, blocks, random, tied
-from test_agreement import assert_agrees, fit
+from test_agreement import assert_agrees, fit, power
 
 repeatable = settings(
     derandomize=True, deadline=None, database=None, max_examples=150, print_blob=False
@@ -183,7 +183,7 @@ def test_largest_and_smallest_doubles(missing):
 def test_distances_that_overflow_are_an_error(similarity):
     huge = X / np.abs(X).max() * 1e308
     with pytest.raises(ValueError, match=r"(?i)overflow|too large"):
-        fit(huge, similarity=similarity, p=3)
+        fit(huge, similarity=similarity, **power(similarity))
 
 
 @pytest.mark.parametrize("p", [1.0, 3.0, 50.0, 1000.0])

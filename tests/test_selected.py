@@ -66,8 +66,8 @@ def constrained(draw):
     can_be_picked = len(rest) - n_exclude
     wanted = st.integers(max(1, n_include), can_be_picked)
     given["n_features_to_select"] = draw(st.none() | st.just("auto") | wanted)
-    wanted = given["n_features_to_select"]
-    least = max(1, n_include, wanted if isinstance(wanted, int) else 0)
+    asked = given["n_features_to_select"]
+    least = max(1, n_include, asked if isinstance(asked, int) else 0)
     given["n_ranked"] = draw(st.none() | st.integers(least, X.shape[1]))
     if draw(st.booleans()):
         given["cost"] = draw(
@@ -121,13 +121,15 @@ def test_a_pick_by_force_is_selected():
     assert np.flatnonzero(ranker.support_).tolist() == [9]
 
 
-@pytest.mark.parametrize("n_features_to_select", [None, "auto", 0.9])
-def test_more_is_included_than_would_be_selected(n_features_to_select):
+@pytest.mark.parametrize(
+    ("n_features_to_select", "n_ranked"), [(None, 7), ("auto", 7), (0.9, 10)]
+)
+def test_more_is_included_than_would_be_selected(n_features_to_select, n_ranked):
     made = make_groups(40, 2, 6, random_state=0)
     include = [11, 3, 5, 0, 7, 8, 1]
-    ranker = cover(n_features_to_select=n_features_to_select, include=include).fit(
-        made.X
-    )
+    ranker = cover(
+        n_features_to_select=n_features_to_select, n_ranked=n_ranked, include=include
+    ).fit(made.X)
     assert ranker.order_[:7].tolist() == include
     assert ranker.support_[include].all()
 

@@ -147,21 +147,21 @@ def client():
 def test_clones_share_a_client(client):
     ranker = FRANe(4, backend=client)
     fresh = clone(ranker)
-    assert fresh.scheduler is ranker.scheduler is client
+    assert fresh.backend is ranker.backend is client
     assert fresh.get_params() == ranker.get_params()
-    assert clone(make_pipeline(ranker))[0].scheduler is client
+    assert clone(make_pipeline(ranker))[0].backend is client
     np.testing.assert_allclose(fresh.fit(X).scores_, FITTED.scores_, rtol=1e-9)
-    assert ranker.scheduler is client
-    ranker.scheduler = client.scheduler.address
-    assert clone(ranker).scheduler == client.scheduler.address
+    assert ranker.backend is client
+    ranker.backend = client.scheduler.address
+    assert clone(ranker).backend == client.scheduler.address
 
 
 def test_files_hold_the_address_of_a_client(client):
     ranker = FRANe(4, backend=client).fit(X)
     for back in (pickle.loads(pickle.dumps(ranker)), copy.deepcopy(ranker)):
-        assert back.scheduler == client.scheduler.address
+        assert back.backend == client.scheduler.address
         np.testing.assert_array_equal(back.scores_, ranker.scores_)
-    assert ranker.scheduler is client
+    assert ranker.backend is client
     np.testing.assert_array_equal(back.fit(X).scores_, ranker.scores_)
 
 

@@ -35,7 +35,7 @@ def test_frames_that_are_taken(table, tmp_path):
     np.testing.assert_array_equal(found.transform(table), expected.transform(FRAME))
     assert found.score(table) == expected.score(FRAME)
     found.report(tmp_path / "report.json", table)
-    evaluate([Variance()], table, folds=2)
+    evaluate(table, rankers=[Variance()], folds=2)
 
 
 @pytest.mark.parametrize("similarity", ["correlation", "mixed"])

@@ -215,7 +215,9 @@ def test_memory_of_tiles_is_kept_while_parts_run():
 
 
 def test_no_cluster():
-    with pytest.raises(UsageError, match=r"needs a cluster: pass a Dask client"):
+    with pytest.raises(
+        UsageError, match=r"needs a cluster: pass backend='tcp://host:8786' or a"
+    ):
         FRANe(backend="dask").fit(TABLE)
 
 

@@ -20,20 +20,23 @@ def X():
 
 
 def test_references_are_always_there_unless_told_not(X):
-    assert evaluate("variance", X, **QUICK).rankers == [
+    assert evaluate(X, rankers="variance", **QUICK).rankers == [
         "variance", "random", "column-subset",
     ]  # fmt: skip
-    alone = evaluate("variance", X, references=False, **QUICK)
+    alone = evaluate(X, rankers="variance", references=False, **QUICK)
     assert alone.rankers == ["variance"]
     mine = {"my chance": RandomRanking(), "css": ColumnSubset()}
-    assert evaluate(mine, X, **QUICK).rankers == ["my chance", "css"]
+    assert evaluate(X, rankers=mine, **QUICK).rankers == ["my chance", "css"]
 
 
 def test_rankers_come_in_many_forms(X):
-    assert evaluate(Variance(), X, **QUICK).rankers[0] == "variance"
-    assert evaluate(["spec", FRANe()], X, **QUICK).rankers[:2] == ["spec", "frane"]
+    assert evaluate(X, rankers=Variance(), **QUICK).rankers[0] == "variance"
+    assert evaluate(X, rankers=["spec", FRANe()], **QUICK).rankers[:2] == [
+        "spec",
+        "frane",
+    ]
     both = [FRANe(), Cover()]
-    assert evaluate(both, X, **QUICK).rankers[:2] == ["frane", "cover"]
+    assert evaluate(X, rankers=both, **QUICK).rankers[:2] == ["frane", "cover"]
     for wrong, words in (
         ([], "at least one"),
         ({"a": 3}, "neither"),
@@ -41,11 +44,11 @@ def test_rankers_come_in_many_forms(X):
         ("best", "no ranker 'best'"),
     ):
         with pytest.raises(UsageError, match=words):
-            evaluate(wrong, X, **QUICK)
+            evaluate(X, rankers=wrong, **QUICK)
 
 
 def test_one_representative_a_group_is_enough(X):
-    results = evaluate("frane", X, folds=5)
+    results = evaluate(X, rankers="frane", folds=5)
     at_4 = results.values("table", "column-subset", 4).mean()
     assert at_4 < results.values("table", "column-subset", 2).mean()
     found = results.recommend("column-subset", tolerance=0.02)
@@ -55,15 +58,15 @@ def test_one_representative_a_group_is_enough(X):
 
 
 def test_every_value_is_the_same_again(X):
-    first = evaluate("genie3", X, **QUICK)
-    second = evaluate("genie3", X, **QUICK)
+    first = evaluate(X, rankers="genie3", **QUICK)
+    second = evaluate(X, rankers="genie3", **QUICK)
     assert list(first.rows()) == list(second.rows())
-    other = evaluate("genie3", X, random_state=1, **QUICK)
+    other = evaluate(X, rankers="genie3", random_state=1, **QUICK)
     assert list(first.rows()) != list(other.rows())
 
 
 def test_chance_differs_from_fold_to_fold(X):
-    results = evaluate("variance", X, **QUICK)
+    results = evaluate(X, rankers="variance", **QUICK)
     tops = [record.top for record in results.of("table", "random")]
     assert tops[0] != tops[1]
 
@@ -71,7 +74,7 @@ def test_chance_differs_from_fold_to_fold(X):
 def test_greedy_rankers_order_what_is_judged():
     X = np.random.default_rng(0).normal(size=(120, 100))
     given = ColumnSubset(n_ranked=3)
-    results = evaluate({"few": given, "all": ColumnSubset()}, X, **QUICK)
+    results = evaluate(X, rankers={"few": given, "all": ColumnSubset()}, **QUICK)
     parameters = [r.parameters for r in results.of("table", "few")]
     assert parameters[0] == {"n_ranked": 3}
     assert given.n_ranked == 3
@@ -81,10 +84,16 @@ def test_greedy_rankers_order_what_is_judged():
     assert fold.top == np.argsort(expected.ranking_, kind="stable").tolist()
 
 
+def test_fewer_are_judged_than_are_included(X):
+    ranker = Cover(include=[5, 2, 9])
+    results = evaluate(X, rankers=ranker, n_features=[1], folds=3, references=False)
+    assert all(record.top[:3] == [5, 2, 9] for record in results.records)
+
+
 def test_collapsed_rankers_are_marked():
     X = np.random.default_rng(0).normal(size=(30, 6))
     X[:, :] = X[:, :1]  # all alike
-    results = evaluate("variance", X, **QUICK)
+    results = evaluate(X, rankers="variance", **QUICK)
     assert results.of("table", "variance")[0].warnings
     assert "variance warned" in str(results.table(2))
 
@@ -101,45 +110,51 @@ def test_estimators_of_others_are_judged_by_their_importances(X):
         def fit(self, X, y=None):
             return self
 
-    results = evaluate(Last(), X, references=False, **QUICK)
+    results = evaluate(X, rankers=Last(), references=False, **QUICK)
     assert results.records[0].top == list(range(23, -1, -1))
     with pytest.raises(UsageError, match="no ranker of features"):
-        evaluate(Nothing(), X, references=False, **QUICK)
+        evaluate(X, rankers=Nothing(), references=False, **QUICK)
 
 
 def test_hidden_classes(X):
     y = np.repeat(["a", "b", "c"], 15)
-    results = evaluate("variance", X, y, folds=3, measures=["nmi", "knn_accuracy"])
+    results = evaluate(
+        X, y, rankers="variance", folds=3, measures=["nmi", "knn_accuracy"]
+    )
     assert results.curve("variance", measure="nmi").values.shape == (3, 6)
     with pytest.raises(UsageError, match="y"):
-        evaluate("variance", X, measures="nmi")
+        evaluate(X, rankers="variance", measures="nmi")
     with pytest.raises(DataError, match="3 classes for 45"):
-        evaluate("variance", X, [1, 2, 3])
+        evaluate(X, [1, 2, 3], rankers="variance")
 
 
 def test_sparse_tables_and_frames(X):
     pandas = pytest.importorskip("pandas")
-    plain = list(evaluate("variance", X, **QUICK).rows())
-    assert list(evaluate("variance", sparse.csr_array(X), **QUICK).rows()) == plain
-    assert list(evaluate("variance", pandas.DataFrame(X), **QUICK).rows()) == plain
+    plain = list(evaluate(X, rankers="variance", **QUICK).rows())
+    assert (
+        list(evaluate(sparse.csr_array(X), rankers="variance", **QUICK).rows()) == plain
+    )
+    assert (
+        list(evaluate(pandas.DataFrame(X), rankers="variance", **QUICK).rows()) == plain
+    )
 
 
 def test_missing_values_are_an_error(X):
     X[3, 2] = np.nan
     with pytest.raises(DataError, match="NaN"):
-        evaluate("variance", X)
+        evaluate(X, rankers="variance")
 
 
 def test_progress_is_told(X):
     told = []
-    evaluate("variance", X, progress=lambda *what: told.append(what), **QUICK)
+    evaluate(X, rankers="variance", progress=lambda *what: told.append(what), **QUICK)
     rankings = [what for what in told if what[0] == "rankings"]
     assert rankings == [("rankings", k, 9) for k in range(1, 10)]
 
 
 def test_compare_pairs_sets_by_name(X):
     results = [
-        evaluate("variance", X + shift, folds=5, measures="rmae", name=name)
+        evaluate(X + shift, rankers="variance", folds=5, measures="rmae", name=name)
         for shift, name in ((0, "a"), (1, "b"), (2, "c"))
     ]
     joined = results[0] + results[1] + results[2]

@@ -156,7 +156,12 @@ def test_same_values_as_without_processes(tmp_path):
         row
         for name in "ab"
         for row in evaluate(
-            rankers, load(name)[0], folds=4, random_state=5, references=False, name=name
+            load(name)[0],
+            rankers=rankers,
+            folds=4,
+            random_state=5,
+            references=False,
+            name=name,
         ).rows()
     ]
     assert set(found.rows()) == set(expected)
@@ -187,7 +192,7 @@ def test_more_of_the_same(tmp_path):
     assert len(rows_in(tmp_path)) == 4
     (merged,) = Store.read(tmp_path)
     direct = evaluate(
-        noisy, load("a")[0], folds=HALVES, n_features=[2, 4],
+        load("a")[0], rankers=noisy, folds=HALVES, n_features=[2, 4],
         measures=["rmae", "r2"], references=False, name="a",
     )  # fmt: skip
     assert merged.values == direct.records[0].values

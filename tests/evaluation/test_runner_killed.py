@@ -150,7 +150,7 @@ def test_killed_twenty_times(tmp_path, start):
         (name, row.fold, row.ranker, row.value)
         for name in SETS
         for row in evaluate(
-            quick, load(name)[0], folds=FOLDS, n_features=[2], measures="rmae",
+            load(name)[0], rankers=quick, folds=FOLDS, n_features=[2], measures="rmae",
             references=False, name=name,
         ).rows()
     }  # fmt: skip

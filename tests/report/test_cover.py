@@ -324,7 +324,7 @@ def test_sparse_tables_give_the_same(form):
 def test_another_table_is_refused():
     with pytest.raises(DataError, match="Pass the table that was fitted"):
         summarize(RANKER, TABLE.iloc[:, 1:])
-    with pytest.raises(DataError, match="X holds NaN, but FRANe was fitted without"):
+    with pytest.raises(DataError, match="X holds NaN, but Cover was fitted without"):
         summarize(RANKER, TABLE.mask(TABLE == TABLE.iloc[2, 3]))
 
 

@@ -80,11 +80,9 @@ def prepare(ranker: Any, fold: int, counts: Sequence[int], seed: int = 0) -> Any
     if "random_state" in known and known["random_state"] is None:
         fresh.set_params(random_state=seed + fold)
     if "n_ranked" in known and known["n_ranked"] is None:
-        judged = [k for k in counts if k <= TOP]
-        included = known.get("include")
-        n_ranked = max(judged, default=TOP)
-        if included is not None:
-            n_ranked = max(n_ranked, len(included))
+        judged = max((k for k in counts if k <= TOP), default=TOP)
+        first = known.get("include")  # picked in any case
+        n_ranked = judged if first is None else max(judged, np.size(first))
         # The order counts, not the selection.
         fresh.set_params(n_features_to_select=None, n_ranked=n_ranked)
     return fresh
