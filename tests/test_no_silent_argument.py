@@ -240,6 +240,7 @@ CASES = {
             "transpose": True,
             "header": False,
             "index": True,
+            "decimal": ({"path": "commas.tsv", "decimal": "."}, ","),
             "drop_non_numeric": ({"path": "text.csv"}, True),
             "text": ({"path": "text.csv"}, True),
             "variable": ({"path": "two.npz", "variable": "a"}, "b"),
@@ -440,6 +441,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("FRANET_DATA", str(tmp_path / "none"))
     frame = pd.DataFrame(X, columns=MADE.names)
     frame.to_csv("x.csv", index=False)
+    Path("commas.tsv").write_text("a\tb\n1,234\t2\n2,345\t7\n9,876\t5\n")
     frame[::-1].to_csv("y.csv", index=False)
     frame.assign(word=["a", "b"] * 20).to_csv("text.csv", index=False)
     np.save("x.npy", X)
