@@ -76,7 +76,11 @@ def test_small_networks(name, method):
 @pytest.mark.parametrize("resolution", [0.01, 1.0, 30.0])
 def test_any_network(method, resolution):
     for net in (cliques([9, 9, 5, 3, 2])[0], fit(blocks(), min_mean_degree=4).network_):
-        check(net, net.communities(method=method, resolution=resolution))
+        if method == "components" and resolution != 1.0:
+            with pytest.raises(UsageError, match=r"resolution=.*method='components'"):
+                net.communities(method=method, resolution=resolution)
+        else:
+            check(net, net.communities(method=method, resolution=resolution))
 
 
 def test_components():
@@ -142,7 +146,7 @@ def test_computed_once():
     assert net.communities(random_state=1) is not first
     assert net.communities(resolution=2.0) is not first
     parts = net.communities("components")
-    assert net.communities("components", resolution=3.0, random_state=5) is parts
+    assert net.communities("components", random_state=5) is parts
     with pytest.raises(ValueError, match="read-only"):
         first.labels[0] = 7
     for values in (first.size, first.hub, first.mean_similarity):
