@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from franet._callbacks import CallbackSupportMixin
 from franet._checked import TEXT, checked
-from franet._place import portable
+from franet._place import Place, parse_place, portable
 from franet._validation import fitted_table, number_to_select, stays_polars
 from franet.columns._open import as_numpy
 from franet.exceptions import UsageError
@@ -75,10 +75,13 @@ class FeatureRanker(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     # Parameters that apply with some values of another parameter only.
     _needs: ClassVar[dict[str, Need]] = {}
 
+    # What a ranker with the parameter `backend` can run on.
+    _backends: ClassVar[tuple[str, ...]] = ()
     # What else can be done about columns of text, as part of a sentence.
     _for_text: ClassVar[str] = ""
 
     n_features_to_select: int | float | str | None
+    backend: Any
     n_features_in_: int
     # Why the ranking says little, in words; for the report, where a warning was missed.
     _diagnosis: str = ""
@@ -86,6 +89,8 @@ class FeatureRanker(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     def _validate_params(self) -> None:
         """Check each parameter, and refuse one that would be ignored."""
         super()._validate_params()
+        if self._backends:
+            self._place()
         for name, need in self._needs.items():
             value, found = getattr(self, name), getattr(self, need.other)
             if value != need.default and found not in need.values:
@@ -94,6 +99,10 @@ class FeatureRanker(CallbackSupportMixin, SelectorMixin, BaseEstimator):
                     f"{name}={value!r} applies with {need.other}={known} only, not "
                     f"with {need.other}={found!r}. Leave out {name}."
                 )
+
+    def _place(self) -> Place:
+        """Return where a ranker with the parameter `backend` runs."""
+        return parse_place(self.backend, self._backends)
 
     def _set_scores(
         self,

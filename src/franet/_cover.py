@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from franet._base import FeatureRanker, names_of
 from franet._callbacks import telling
 from franet._coded import column_name
-from franet._place import Place, parse_place
+from franet._place import Place
 from franet._threads import count_threads
 from franet._torch import choose_device, free_bytes, wanted
 from franet._validation import check_table, fit_context, number_to_select
@@ -186,6 +186,7 @@ class Cover(FeatureRanker):
         "backend": [str],
         "n_jobs": [Integral, None],
     }
+    _backends: ClassVar[tuple[str, ...]] = ("numpy", "torch")
     _for_text: ClassVar[str] = ", or rank it by FRANe(similarity='mixed')"
 
     network_: AttributeNetwork
@@ -259,13 +260,6 @@ class Cover(FeatureRanker):
             self._set_attributes(found, constant)
             self._warn_of_units(found)
         return self
-
-    def _place(self) -> Place:
-        return parse_place(self.backend, ("numpy", "torch"))
-
-    def _validate_params(self) -> None:
-        super()._validate_params()
-        self._place()
 
     def _constraints(self, constant: NDArray[np.bool_]) -> Constraints:
         return read_constraints(

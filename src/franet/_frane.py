@@ -22,7 +22,6 @@ from franet._base import FeatureRanker, Need
 from franet._callbacks import telling
 from franet._outcome import set_outcome, warn_of
 from franet._parameters import CONSTRAINTS
-from franet._place import Place, parse_place
 from franet._threads import count_threads
 from franet._validation import fit_context
 from franet.columns._finite import PAIRWISE
@@ -187,6 +186,7 @@ class FRANe(Fitted, FeatureRanker):
         "p": Need(2.0, "similarity", ("minkowski",)),
         "damping": Need(0.85, "centrality", ("pagerank",)),
     }
+    _backends: ClassVar[tuple[str, ...]] = ("numpy", "torch", "dask")
     _for_text: ClassVar[str] = ", or use similarity='mixed'"
 
     def __init__(
@@ -318,13 +318,6 @@ class FRANe(Fitted, FeatureRanker):
     def _columns(self, names: Any) -> dict[str, Any]:
         n_neighbors = np.diff(self.network_.adjacency.indptr)[self.order_]
         return {**super()._columns(names), "n_neighbors": n_neighbors}
-
-    def _place(self) -> Place:
-        return parse_place(self.backend, ("numpy", "torch", "dask"))
-
-    def _validate_params(self) -> None:
-        super()._validate_params()
-        self._place()
 
     def _open(self, X: Any) -> tuple[PairSource, Any]:
         return open_numpy_source(self, check(self, X))

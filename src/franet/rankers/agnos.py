@@ -13,7 +13,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from franet._place import Place, parse_place
 from franet._torch import wanted
 from franet.exceptions import DataError
 from franet.rankers import _agnos_numpy, _agnos_torch
@@ -160,6 +159,7 @@ class AgnoS(Ranker):
         "backend": [str],
         "random_state": ["random_state"],
     }
+    _backends: ClassVar[tuple[str, ...]] = ("numpy", "torch")
 
     def __init__(
         self,
@@ -185,13 +185,6 @@ class AgnoS(Ranker):
         self.patience = patience
         self.backend = backend
         self.random_state = random_state
-
-    def _place(self) -> Place:
-        return parse_place(self.backend, ("numpy", "torch"))
-
-    def _validate_params(self) -> None:
-        super()._validate_params()
-        self._place()
 
     def _score(self, X: Any) -> NDArray[np.float64]:
         self.backend_ = "torch" if wanted(self._place()) else "numpy"
