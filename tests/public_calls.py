@@ -69,7 +69,12 @@ def state():
         "pandas options": str(pd._config.config._global_config),
         "scikit-learn settings": sklearn.get_config(),
         "numba threads": numba.get_num_threads(),
-        **{f"threads of {it['filepath']}": it["num_threads"] for it in libraries},
+        # Not those of OpenMP: torch sets them once, when it first computes.
+        **{
+            f"threads of {it['filepath']}": it["num_threads"]
+            for it in libraries
+            if it["user_api"] == "blas"
+        },
     }
     if (torch := sys.modules.get("torch")) is not None:
         found["torch"] = (

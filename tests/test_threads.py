@@ -10,7 +10,7 @@ import threading
 
 import pytest
 
-from franet._threads import map_batches
+from franet._threads import interrupts_of_kernels, map_batches
 
 INTERRUPTED = """
 import os, random, signal, threading, time
@@ -69,6 +69,19 @@ def test_an_error_comes_through_and_ends_the_work():
     ):
         list(results)
     assert threading.active_count() == before
+
+
+def test_an_interrupt_within_a_kernel_is_a_keyboard_interrupt():
+    def as_numba_does(cause):
+        try:
+            raise cause
+        except BaseException as error:
+            raise SystemError("returned a result with an exception set") from error
+
+    with pytest.raises(KeyboardInterrupt), interrupts_of_kernels():
+        as_numba_does(KeyboardInterrupt())
+    with pytest.raises(SystemError), interrupts_of_kernels():
+        as_numba_does(ValueError())
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals as on POSIX")

@@ -11,7 +11,7 @@ from typing import Any
 from joblib import effective_n_jobs
 from joblib.parallel import get_active_backend
 
-__all__ = ["count_threads", "map_batches"]
+__all__ = ["count_threads", "interrupts_of_kernels", "map_batches"]
 
 
 def count_threads(n_jobs: int | None) -> int:
@@ -25,6 +25,24 @@ def count_threads(n_jobs: int | None) -> int:
         configured = get_active_backend()[1]
         n_jobs = -1 if configured is None else configured
     return max(1, int(effective_n_jobs(n_jobs)))
+
+
+@contextmanager
+def interrupts_of_kernels() -> Iterator[None]:
+    """Raise KeyboardInterrupt where numba has made a SystemError of it.
+
+    A Ctrl-C that comes while a kernel runs on the main thread is raised by the next
+    instruction of Python, which may be one of numba's own, within the kernel.
+    """
+    try:
+        yield
+    except SystemError as error:
+        cause: BaseException | None = error
+        while cause is not None:
+            if isinstance(cause, KeyboardInterrupt):
+                raise KeyboardInterrupt from error
+            cause = cause.__cause__
+        raise
 
 
 @contextmanager

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from franet._progress import report
-from franet._threads import map_batches
+from franet._threads import interrupts_of_kernels, map_batches
 
 __all__ = ["PairSource", "Tile", "TileGrid", "TileRunner", "block_size"]
 
@@ -352,11 +352,12 @@ class TileRunner:
         done = 0
         with _single_threaded_blas.held():
             if self.n_threads == 1 or total == 1:
-                for tiles in rounds:
-                    for tile in tiles:
-                        visit(tile)
-                    done += len(tiles)
-                    report(stage, done, total)
+                with interrupts_of_kernels():
+                    for tiles in rounds:
+                        for tile in tiles:
+                            visit(tile)
+                        done += len(tiles)
+                        report(stage, done, total)
                 return
             with map_batches(visit, rounds, self.n_threads) as results:
                 for tiles, _ in zip(rounds, results, strict=True):
