@@ -61,10 +61,11 @@ def test_wanted(monkeypatch, ready):
 @pytest.mark.parametrize("backend", ["torch:cpu", "torch"])
 def test_tables_that_it_does_not_take(torch, backend):
     X = np.random.default_rng(0).normal(size=(12, 8))
-    message = rf"^backend='{backend}' needs a dense table.* gaps\. Leave out backend\.$"
-    with pytest.raises(UsageError, match=message):
+    message = rf"^backend='{backend}' needs a dense table in memory, without gaps"
+    with pytest.raises(UsageError, match=rf"{message}\. Leave out backend\.$"):
         FRANe(backend=backend).fit(sparse.csr_array(X))
     X[2, 3] = np.nan
+    message += r", not missing='pairwise'\. Leave out backend\.$"
     with pytest.raises(UsageError, match=message):
         FRANe(missing="pairwise", backend=backend).fit(X)
 

@@ -219,7 +219,7 @@ def test_no_winner():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"similarity": "euclidean"}, "knows the similarities"),
+        ({"similarity": "euclidean"}, "compares by similarity="),
         ({"thresholds": "quantile"}, "'geometric' or 'linear' only"),
         ({"thresholds": lambda low, high, n: np.linspace(low, high, n)}, "'linear'"),
         ({"centrality": "degree"}, "centrality='pagerank' only"),
@@ -257,5 +257,5 @@ def test_gaps_are_refused(n):
 
 def test_text_is_refused_by_name():
     frame = pd.DataFrame({"a": list("xyxz"), "b": np.arange(4.0), "c": [1, 4, 2, 2]})
-    with pytest.raises(UsageError, match="knows the similarities"):
+    with pytest.raises(UsageError, match="compares by similarity="):
         FRANe(search="approximate", similarity="mixed").fit(frame)
