@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
+from importlib.util import find_spec
 
 import joblib
 import numpy as np
@@ -273,7 +275,7 @@ class Narrow(FRANe):
 
 
 @pytest.mark.filterwarnings("ignore::franet.exceptions.DegenerateRankingWarning")
-def test_a_subclass_with_fewer_parameters():
+def test_a_subclass_with_fewer_parameters(tmp_path):
     ranker = clone(Narrow()).fit(X)
     wide = FRANe(3, **FIXED).fit(X)
     np.testing.assert_array_equal(ranker.scores_, wide.scores_)
@@ -283,3 +285,8 @@ def test_a_subclass_with_fewer_parameters():
         assert net.at(threshold, X).n_edges == wide.network_.at(threshold, X).n_edges
     assert "4 draws" in repr(ranker.stability(X, n_boot=4))
     assert ranker.plan(X)["n_features"] == X.shape[1]
+    ranker.report(tmp_path / "data.json", X)
+    found = json.loads((tmp_path / "data.json").read_text())["parameters"]
+    assert found["quality"] == "gini"
+    if find_spec("bokeh") and find_spec("jinja2"):
+        ranker.report(tmp_path / "page.html", X)

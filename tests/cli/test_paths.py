@@ -234,11 +234,27 @@ def test_a_report_is_not_the_table(tmp_path, link):
     ranker = get("variance")().fit(X)
     for table in tables:
         with pytest.raises(UsageError, match="is the file of the table that was read"):
-            ranker.report(target, table, force=True)
+            ranker.report(target, table)
     assert source.read_bytes() == before
     other = tmp_path / "other.json"
     ranker.report(other, tables[0])
     assert other.exists()
+
+
+def test_a_report_does_not_lie_in_the_zarr_folder_of_the_table(tmp_path):
+    zarr = pytest.importorskip("zarr", reason="needs the extra zarr")
+    folder = tmp_path / "x.zarr"
+    zarr.create_array(folder, shape=X.shape, dtype=X.dtype)[:] = X
+    before = (folder / "zarr.json").read_bytes()
+    (tmp_path / "link.json").hardlink_to(folder / "zarr.json")
+    (tmp_path / "to").symlink_to(folder)
+    ranker = get("variance")().fit(X)
+    for table in (zarr.open_array(folder, mode="r"), read_table(folder, lazy=0).X):
+        for name in ("x.zarr/zarr.json", "x.zarr/new.json", "link.json", "to/a.json"):
+            with pytest.raises(UsageError, match="of the table that was read"):
+                ranker.report(tmp_path / name, table)
+    assert (folder / "zarr.json").read_bytes() == before
+    assert not (folder / "new.json").exists()
 
 
 def test_a_copy_is_not_the_file_that_was_ranked(tmp_path):
@@ -261,5 +277,5 @@ def test_a_report_is_not_the_table_of_hdf5(tmp_path):
     target.symlink_to(source)
     before = source.read_bytes()
     with h5py.File(source) as file, pytest.raises(UsageError, match="that was read"):
-        FRANe().fit(X).report(target, file["X"], force=True)
+        FRANe().fit(X).report(target, file["X"])
     assert source.read_bytes() == before

@@ -224,3 +224,14 @@ def test_on_the_command_line(write, command):
     for sign in ".,":
         assert run(command, path, "--decimal", sign).exit_code == 0
     assert "is not one of" in fails(command, path, "--decimal", "x", code=2)
+
+
+@pytest.mark.parametrize("space", [" ", "\u00a0", "\u202f", "'"])
+@pytest.mark.parametrize("mark", ["\t", ";", "|"])
+def test_thousands_between_blanks_are_not_cut(tmp_path, mark, space):
+    """They are neither two cells nor the labels of the rows."""
+    path = tmp_path / "x.tsv"
+    rows = [["a", "b"], [f"1{space}234", "5"], [f"2{space}345", "6"]]
+    path.write_text("".join(mark.join(row) + "\n" for row in rows), "utf-8")
+    with pytest.raises(DataError, match="1 column is not numeric: 'a'"):
+        read_table(path)

@@ -282,6 +282,56 @@ def test_pyarrow_that_unpickles_types_is_not_used(tmp_path, monkeypatch):
     np.testing.assert_array_equal(read_table(path, lazy=0).X, X)
 
 
+@pytest.mark.parametrize("kind", ["file", "stream", "parquet"])
+@pytest.mark.parametrize("column", ["zeros", "text", "dictionary"])
+def test_arrow_files_that_unpack_to_far_more(tmp_path, monkeypatch, kind, column):
+    """Nothing is unpacked: polars would have to be asked."""
+    pl = pytest.importorskip("polars", reason="needs the extra polars")
+    pa = pytest.importorskip("pyarrow", reason="needs pyarrow")
+    from pyarrow.parquet import write_table
+
+    text = "x" * (1 << 27)
+    values = {
+        "zeros": lambda: pa.array(np.zeros(1 << 24)),
+        "text": lambda: pa.array([text, None]),
+        "dictionary": lambda: pa.array([text, None]).dictionary_encode(),
+    }[column]()
+    table = pa.table({"a": values})
+    path = tmp_path / ("x.parquet" if kind == "parquet" else "x.feather")
+    if kind == "parquet":
+        write_table(table, path, compression="zstd", write_statistics=False)
+    else:
+        new = pa.ipc.new_file if kind == "file" else pa.ipc.new_stream
+        packed = pa.ipc.IpcWriteOptions(compression="zstd")
+        with new(path, table.schema, options=packed) as writer:
+            writer.write_table(table)
+    assert path.stat().st_size < 200_000
+    for name in ("read_parquet", "read_ipc", "read_ipc_stream"):
+        monkeypatch.setattr(pl, name, None)
+    refused(path, "would take 0.. GB of memory")
+
+
+def test_a_batch_that_an_arrow_file_names_again_and_again(tmp_path):
+    pytest.importorskip("polars", reason="needs the extra polars")
+    pa = pytest.importorskip("pyarrow", reason="needs pyarrow")
+    path = tmp_path / "x.feather"
+    table = pa.table({f"x{j}": [0.0] for j in range(200)})
+    with pa.ipc.new_file(path, table.schema) as writer:
+        for _ in range(100):
+            writer.write_table(table)
+    assert read_table(path).X.shape == (100, 200)
+    data = path.read_bytes()
+    (size,) = struct.unpack_from("<i", data, len(data) - 10)
+    footer = data[-10 - size :]
+    block = struct.Struct("<qi4xq")
+    first = footer.index(struct.pack("<I", 100)) + 4
+    at, head, body = block.unpack_from(footer, first)
+    blocks = 100 * footer[first : first + block.size]
+    footer = footer[:first] + blocks + footer[first + len(blocks) :]
+    path.write_bytes(data[: at + head + body] + footer)
+    refused(path, "batches lie in one another")
+
+
 def test_pickles_beside_the_matrix_of_anndata(tmp_path, mark):
     anndata = pytest.importorskip("anndata", reason="needs the extra anndata")
     path = tmp_path / "x.h5ad"

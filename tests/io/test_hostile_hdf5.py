@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
@@ -102,14 +103,18 @@ def test_datasets_that_the_user_has_opened(tmp_path, kind, secret):
     with h5py.File(tmp_path / "x.h5", "w") as file:
         lead_out(file, "X", kind, secret)
     with h5py.File(tmp_path / "x.h5") as file:
-        with pytest.raises(DataError) as caught:
-            FRANe(n_thresholds=5).fit(file["X"])
-    assert KINDS[kind] in str(caught.value)
+        fitted = FRANe(n_thresholds=5).fit(X)
+        for use in (FRANe(n_thresholds=5).fit, fitted.transform, fitted.score):
+            with pytest.raises(DataError) as caught:
+                use(file["X"])
+            assert KINDS[kind] in str(caught.value)
 
 
 def test_sparse_matrices_that_the_user_has_opened(tmp_path):
     anndata = pytest.importorskip("anndata", reason="needs the extra anndata")
     from scipy import sparse
+
+    from franet.anndata import rank_features
 
     path = tmp_path / "x.h5ad"
     anndata.AnnData(sparse.csr_matrix(np.eye(6))).write_h5ad(path)
@@ -120,6 +125,14 @@ def test_sparse_matrices_that_the_user_has_opened(tmp_path):
     with h5py.File(path) as file:
         with pytest.raises(DataError, match="/X/data keeps its values in another file"):
             FRANe(n_thresholds=5).fit(anndata.io.sparse_dataset(file["X"]))
+    backed = anndata.read_h5ad(path, backed="r")
+    fitted = FRANe(n_thresholds=5).fit(X)
+    rank = partial(rank_features, inplace=False)
+    for use in (FRANe(n_thresholds=5).fit, fitted.transform, rank):
+        for adata in (backed, backed[:4]):
+            with pytest.raises(DataError, match="/X/data keeps its values in another"):
+                use(adata)
+    backed.file.close()
 
 
 def test_references_to_what_has_no_name(tmp_path):

@@ -12,8 +12,11 @@ import pytest
 
 from franet import FRANe
 from franet.columns import open_columns
+from franet.evaluation import evaluate
 from franet.exceptions import DataError
 from franet.io import read_table
+from franet.rankers import Variance
+from franet.rankers.intrinsic_dimension import intrinsic_dimension
 
 zarr = pytest.importorskip("zarr", reason="needs the extra zarr")
 import numcodecs  # noqa: E402
@@ -188,7 +191,13 @@ def test_arrays_that_the_user_has_opened(tmp_path, version):
     make(path, version)
     edit(path / {2: ".zarray", 3: "zarr.json"}[version], spy_on)
     opened = zarr.open_array(path, mode="r")
-    for use in (open_columns, FRANe(n_thresholds=5).fit):
+    fitted = FRANe(n_thresholds=5).fit(X)
+    uses = (
+        open_columns, FRANe(n_thresholds=5).fit, Variance().fit, fitted.transform,
+        fitted.score, lambda X: fitted.report(tmp_path / "report.html", X),
+        lambda X: evaluate(X, rankers=Variance(), n_features=[2]), intrinsic_dimension,
+    )  # fmt: skip
+    for use in uses:
         with pytest.raises(DataError, match="The zarr array '': names the codec"):
             use(opened)
     assert "decode" not in calls
@@ -368,6 +377,17 @@ def test_filters_of_numbers_are_read(tmp_path, codec):
     path = tmp_path / "x.zarr"
     make(path, 2, filters=[codec], compressors=numcodecs.LZ4())
     np.testing.assert_array_equal(read_table(path).X, zarr.open_array(path)[:])
+
+
+def test_types_of_codecs_as_zarr_3_names_them_are_read(tmp_path):
+    from zarr.codecs.numcodecs import AsType
+
+    path = tmp_path / "x.zarr"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # such codecs are not in the specification
+        codec = AsType(encode_dtype="float32", decode_dtype="float64")
+        make(path, 3, filters=[codec])
+    np.testing.assert_array_equal(read_table(path).X, X.astype(np.float32))
 
 
 def test_other_parts_of_anndata_may_hold_records(tmp_path):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from franet.columns._open import as_numpy
+from franet.columns._open import as_numpy, check_stored
 from franet.exceptions import DataError, UsageError
 
 __all__ = ["read_matrix"]
@@ -28,6 +28,7 @@ def read_matrix(adata: Any, layer: str | None, *, allow_missing: bool = False) -
     allow_missing : bool, default=False
         Whether NaN is let through.
     """
+    check_stored(adata)
     # From anndata 0.13 on X is among the layers, as None.
     layers = [name for name in adata.layers if name is not None]
     if layer is None:
@@ -50,6 +51,7 @@ def read_matrix(adata: Any, layer: str | None, *, allow_missing: bool = False) -
 def _in_memory(X: Any) -> Any:
     if sparse.issparse(X):
         return X
+    check_stored(X)
     # Sparse matrices in files have the first, arrays of dask the second.
     for method in ("to_memory", "compute"):
         if hasattr(X, method):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
@@ -11,14 +10,12 @@ from typing import Any
 import click
 
 from franet.exceptions import UsageError
-from franet.io._write import is_same_file
+from franet.io._write import is_inside, is_same_file
 
 __all__ = ["Command", "Reads", "ReadsResults", "Writes", "check_paths", "results_files"]
 
 # An option or argument, and a path that it names.
 Named = tuple[str, Path]
-
-_ZARR = (".zarray", ".zgroup", "zarr.json")
 
 
 class Reads(click.Path):
@@ -106,7 +103,7 @@ def check_paths(inputs: Sequence[Named], outputs: Sequence[Named]) -> None:
             raise UsageError(
                 f"{option} {path}: is the same file as {words}; name another file"
             )
-        if _is_inside(path, known):
+        if is_inside(path, known):
             raise UsageError(
                 f"{option} {path}: lies inside {words}; name a file elsewhere"
             )
@@ -123,13 +120,3 @@ def _label(parameter: click.Parameter) -> str:
     """Return an option or argument as a user writes it."""
     is_option = isinstance(parameter, click.Option)
     return parameter.opts[0] if is_option else parameter.human_readable_name
-
-
-def _is_inside(path: Path, folder: Path) -> bool:
-    """Return whether a path lies in a folder, or is a file of a zarr folder."""
-    parents = Path(os.path.realpath(path)).parents
-    if Path(os.path.realpath(folder)) in parents:
-        return True
-    if not path.exists() or not any((folder / name).exists() for name in _ZARR):
-        return False
-    return any(is_same_file(path, file) for file in folder.rglob("*"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from franet.columns._sparse import SparseColumns
 from franet.columns._zarr import check_arrays
 from franet.exceptions import DataError
 
-__all__ = ["as_numpy", "in_memory", "known_files", "open_columns"]
+__all__ = ["as_numpy", "check_stored", "in_memory", "known_files", "open_columns"]
 
 # Whose tables have a way of their own.
 _PACKAGES = (
@@ -23,6 +24,7 @@ _PACKAGES = (
 )  # fmt: skip
 # Frames of which scikit-learn cannot read all.
 _ARROW = ("pyarrow.RecordBatch", "pyarrow.Table")
+_SPARSE = ("anndata.CSRDataset", "anndata.CSCDataset")
 _FRAMES = ("pandas.DataFrame", "polars.LazyFrame", *_ARROW)
 
 
@@ -48,27 +50,48 @@ def _open(X: Any, names: Any) -> Columns | None:
     if is_mapped(X):
         return MappedColumns(X, names)
     kind = _kind(X)
+    check_stored(X)
     if kind == "h5py.Dataset":
-        _check_datasets(X)
         return ChunkedColumns(X, X.chunks, names)
     if kind == "zarr.Array":
-        check_arrays(f"The zarr array {X.path!r}", X)
         return ChunkedColumns(X, getattr(X, "shards", None) or X.chunks, names)
     if kind == "dask.Array":
         return DaskColumns(X, names)
     if kind == "pyarrow.ParquetFile":
         return ParquetColumns(X)
-    if kind in ("anndata.CSRDataset", "anndata.CSCDataset"):
-        if _kind(X.group).startswith("h5py."):
-            _check_datasets(*X.group.values())
-        else:
-            check_arrays(f"The zarr group {X.group.path!r}", X.group)
+    if kind in _SPARSE:
         return SparseColumns(X, names)
     return None
 
 
-def _check_datasets(*datasets: Any) -> None:
-    """Raise a DataError where values of a HDF5 dataset lie in other files."""
+def check_stored(X: Any) -> None:
+    """Raise a DataError where reading a table could run code or open other files.
+
+    Parameters
+    ----------
+    X : object
+        Anything. Arrays and groups of h5py and zarr are checked, and what AnnData
+        keeps in a file: also a view of it, which is read as soon as X is looked at.
+    """
+    kind = _kind(X)
+    if kind == "anndata.AnnData":
+        if not X.isbacked:
+            return
+        if not X.file.is_open:
+            X.file.open()
+        if "X" in X.file:
+            check_stored(X.file["X"])
+    if kind in _SPARSE:
+        X, kind = X.group, _kind(X.group)
+    if kind.startswith("zarr."):
+        what = kind.partition(".")[2].lower()
+        check_arrays(f"The zarr {what} {X.path!r}", X)
+    elif kind in ("h5py.Dataset", "h5py.Group"):
+        _check_datasets(X.values() if kind == "h5py.Group" else [X])
+
+
+def _check_datasets(datasets: Iterable[Any]) -> None:
+    """Raise a DataError where values of HDF5 datasets lie in other files."""
     from franet.io._hdf5_child import where_else
 
     for dataset in datasets:
@@ -102,6 +125,7 @@ def in_memory(X: Any) -> tuple[Any, Any]:
 
     Arrays of other libraries become NumPy's, see `as_numpy`; AnnData is its X.
     """
+    check_stored(X)
     if _kind(X) != "anndata.AnnData":
         return as_numpy(X), None
     matrix = X.X
@@ -120,6 +144,7 @@ def as_numpy(X: Any) -> Any:
     Frames that scikit-learn cannot read become dense ones of pandas, names kept.
     Values that are masked, which it would read, become NaN.
     """
+    check_stored(X)
     if np.ma.isMaskedArray(X) and np.ma.is_masked(X):
         return _filled(X)
     kind = _kind(X)

@@ -29,7 +29,7 @@ _CODECS = {
     },
 }  # fmt: skip
 _FIXED = re.compile(r"[<>|=]?[biufcmMSUV]\d+(\[\w+\])?")  # as NumPy writes types
-_NUMBER = re.compile(r"[<>|=]?[biuf]\d+")
+_NUMBER = re.compile(r"[<>|=]?[biuf]\d+|bool|u?int(8|16|32|64)|float(16|32|64)")
 _OBJECT = re.compile(r"\|?O\d*")
 # As zarr 3 writes them, and raw bits.
 _NAMED = re.compile(

@@ -12,6 +12,7 @@ __all__ = [
     "guard",
     "is_blank",
     "is_number",
+    "is_spaced",
     "is_text",
     "to_number",
     "unguard",
@@ -34,6 +35,8 @@ _GROUPED = {
     ".": re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$", re.ASCII),
     ",": re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d+)?$", re.ASCII),
 }
+# The same with blanks or apostrophes, which are not read.
+_SPACED = re.compile(r"[+-]?[1-9]\d{0,2}([ \u00a0\u2009\u202f'’]\d{3})+([.,]\d*)?")
 _COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?$", re.ASCII)
 
 
@@ -82,6 +85,17 @@ def decimal_signs(cell: str) -> str:
     if _COMMA.match(bare):  # most of them, where there are any
         return ".," if _GROUPED["."].match(bare) else ","
     return "".join(sign for sign in ".," if _parse(bare, sign) is not None)
+
+
+def is_spaced(cell: str) -> bool:
+    """Return whether the cell is a number with blanks between its thousands.
+
+    Examples
+    --------
+    >>> is_spaced("1 234"), is_spaced("1'234.5"), is_spaced("12 34")
+    (True, True, False)
+    """
+    return bool(_SPACED.fullmatch(cell.strip()))
 
 
 def is_text(cell: str) -> bool:

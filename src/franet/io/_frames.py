@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from franet.exceptions import DataError
+from franet.io._batches import check_batches
 from franet.io._pages import check_pages
 from franet.io._source import expect, reading, require, start_of
 from franet.io._table import Options, Raw, non_numeric
@@ -93,9 +94,11 @@ def _load(pl: Any, path: Path, kind: str) -> Any:
         check_pages(path)
         load = pl.read_parquet
     elif start_of(path, 6) == b"ARROW1":
+        check_batches(path)
         load = pl.read_ipc
     else:
         expect(path, "a feather (version 2) or arrow file", b"\xff\xff\xff\xff")
+        check_batches(path)
         load = pl.read_ipc_stream
     with path.open("rb") as file:
         return load(file)

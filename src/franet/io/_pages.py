@@ -52,13 +52,14 @@ def check_pages(path: Path) -> None:
                 rows = _count(group.get(_ROWS))
                 for chunk in _items(group.get(_CHUNKS)):
                     column = _fields(_fields(chunk).get(_META))
-                    _check_chunk(data, column)
-                    nbytes += rows * _BYTES.get(_count(column.get(_TYPE)), 8)
+                    values = rows * _BYTES.get(_count(column.get(_TYPE)), 8)
+                    nbytes += max(values, _check_chunk(data, column))
             check_expansion(path, nbytes)
 
 
-def _check_chunk(data: mmap.mmap, meta: Struct) -> None:
-    """Check the pages of one column of a group of rows."""
+def _check_chunk(data: mmap.mmap, meta: Struct) -> int:
+    """Check the pages of one column of a group of rows; return their unpacked size."""
+    nbytes = 0
     values, at = _count(meta.get(_VALUES)), _count(meta.get(_DATA_AT))
     if _DICTIONARY_AT in meta and 0 < _count(meta[_DICTIONARY_AT]) < at:
         at = _count(meta[_DICTIONARY_AT])
@@ -69,13 +70,15 @@ def _check_chunk(data: mmap.mmap, meta: Struct) -> None:
         reader = Reader(data[at : min(end, at + _HEADER_SIZE)])
         page = reader.struct()
         at += reader.at + _count(page.get(_PACKED_SIZE))
-        if at > end or _count(page.get(_UNPACKED_SIZE)) >= _LARGEST_PAGE:
+        nbytes += (unpacked := _count(page.get(_UNPACKED_SIZE)))
+        if at > end or unpacked >= _LARGEST_PAGE:
             raise ValueError("a page lies outside of its column")
         for header in set(_HEADERS) & set(page):
             held = _count(_fields(page[header]).get(1))
             # A dictionary may hold values that no row has.
             if held > (_LARGEST_PAGE if header == _DICTIONARY else values):
                 raise ValueError("a page holds more values than its column")
+    return nbytes
 
 
 def _fields(value: Any) -> Struct:

@@ -10,7 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from franet.exceptions import DataError
-from franet.io._cells import decimal_signs, is_blank, is_number, is_text, unguard
+from franet.io._cells import (
+    decimal_signs,
+    is_blank,
+    is_number,
+    is_spaced,
+    is_text,
+    unguard,
+)
 from franet.io._source import open_text, reading
 from franet.io._table import Options
 
@@ -163,6 +170,8 @@ def _delimiter(
             continue
         alike = len(set(map(len, body))) == 1
         cells = [cell for row in body for cell in row[:_SCORED]]
+        if alike and candidate not in (None, ",") and any(map(is_spaced, cells)):
+            return candidate  # blanks would cut these numbers
         numbers = sum(not is_text(cell) for cell in cells) / len(cells)
         score = (float(alike), round(numbers, 2), len(body[0]))
         if score > top:
@@ -182,7 +191,7 @@ def _labelled(body: list[list[str]], transpose: bool) -> bool:
     labels = [row[0] for row in body]
     if min(map(len, body)) < 2 or not any(is_text(cell) for cell in labels):
         return False
-    if any(is_blank([cell]) or decimal_signs(cell) for cell in labels):
+    if any(is_blank([c]) or decimal_signs(c) or is_spaced(c) for c in labels):
         return False
     if transpose:  # words in front of a feature's values can only be its name
         return True

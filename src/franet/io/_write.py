@@ -23,9 +23,12 @@ __all__ = [
     "atomic_write",
     "check_apart",
     "check_target",
+    "is_inside",
     "is_same_file",
     "write_table",
 ]
+
+_ZARR = (".zarray", ".zgroup", "zarr.json")  # one of which a zarr folder holds
 
 
 def check_target(path: str | os.PathLike[str], *, force: bool = False) -> Path:
@@ -83,15 +86,30 @@ def is_same_file(a: str | os.PathLike[str], b: str | os.PathLike[str]) -> bool:
         return False
 
 
+def is_inside(a: str | os.PathLike[str], folder: str | os.PathLike[str]) -> bool:
+    """Return whether a path lies in a folder, or is a file of a zarr folder."""
+    if Path(os.path.realpath(folder)) in Path(os.path.realpath(a)).parents:
+        return True
+    folder = Path(folder)
+    if not os.path.exists(a) or not any((folder / name).exists() for name in _ZARR):
+        return False
+    return any(is_same_file(a, file) for file in folder.rglob("*"))
+
+
 def check_apart(
     path: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]]
 ) -> None:
-    """Raise a UsageError where a file to write is one that was read."""
+    """Raise a UsageError where a file to write is one that was read, or inside it."""
     for known in inputs:
         if is_same_file(path, known):
             raise UsageError(
                 f"{path}: is the file of the table that was read ({known}); name "
                 "another file"
+            )
+        if is_inside(path, known):
+            raise UsageError(
+                f"{path}: lies in the folder of the table that was read ({known}); "
+                "name another file"
             )
 
 

@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_array
 
+from franet.columns._open import as_numpy
 from franet.exceptions import DataError, UsageError
 
 __all__ = ["intrinsic_dimension"]
@@ -86,7 +87,7 @@ def intrinsic_dimension(
         raise UsageError(
             f"discard={discard!r} is not a share. Choose a number from 0 to below 1."
         )
-    table = check_array(X, accept_sparse="csr", dtype=np.float64)
+    table = check_array(as_numpy(X), accept_sparse="csr", dtype=np.float64)
     if sparse.issparse(table):
         table = table.toarray()
     logs = np.sort(_log_ratios(table))

@@ -214,7 +214,12 @@ def _parameters(ranker: Any) -> dict[str, Any]:
         # Not repr: it holds addresses in memory, which differ from run to run.
         return getattr(value, "__qualname__", type(value).__name__)
 
-    return {name: plain(value) for name, value in ranker.get_params().items()}
+    given = ranker.get_params()
+    # A subclass may take fewer of them.
+    for name in ranker._parameter_constraints:
+        if name not in given and hasattr(ranker, name):
+            given[name] = getattr(ranker, name)
+    return {name: plain(value) for name, value in given.items()}
 
 
 def _versions() -> dict[str, str]:
