@@ -27,9 +27,11 @@ def check_options(ctx: click.Context) -> None:
     for option in given:
         if option.parameter not in known:
             raise _not_of(ranker, option.opts[0], _with_parameter(option.parameter))
-    similarity = ctx.params["similarity"]
-    if ranker == COVER and similarity not in (None, "correlation", "spearman"):
-        raise _not_of(ranker, f"--similarity {similarity}", [FRANE])
+        if isinstance(option.type, click.Choice):
+            value = ctx.params[str(option.name)]
+            others = _with_choice(str(option.parameter), value)
+            if ranker not in others:
+                raise _not_of(ranker, f"{option.opts[0]} {value}", others)
     if ctx.params["top"] == AUTO and ranker != COVER:
         raise _not_of(ranker, "--top auto", [COVER])
     if ctx.params["dry_run"] and ranker not in (COVER, FRANE):
@@ -113,6 +115,17 @@ def _with_parameter(parameter: str | None) -> list[str]:
     from franet.rankers import NAMES
 
     return [name for name in NAMES if parameter in _known(name)]
+
+
+def _with_choice(parameter: str, value: str) -> list[str]:
+    """Return the rankers whose parameter may have the value."""
+    from franet.rankers import NAMES, get
+
+    def takes(name: str) -> bool:
+        kinds = get(name)._parameter_constraints.get(parameter, [])
+        return any(value in getattr(kind, "options", ()) for kind in kinds)
+
+    return [name for name in NAMES if takes(name)]
 
 
 def _not_of(ranker: str, option: str, others: Iterable[str]) -> UsageError:
