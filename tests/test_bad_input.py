@@ -131,7 +131,7 @@ def test_complex(table):
         ({"max_edges": 0}, r"'max_edges'.*\[1, inf\)\. Got 0"),
         ({"p": 0.5}, r"'p'.*\[1\.0, inf\)\. Got 0\.5"),
         ({"weighted": "yes"}, "'weighted'.*Got 'yes'"),
-        ({"n_jobs": 0}, "n_jobs == 0"),
+        ({"n_jobs": 0}, "n_jobs=0: give a number of threads, or -1"),
     ],
     ids=str,
 )

@@ -59,7 +59,7 @@ class Cover(FeatureRanker):
         never picked. Excluded features are still represented.
     cost : mapping or array-like of shape (n_features,), default=None
         What each feature costs: picks are those that add most for their cost. A
-        mapping names some features; others cost 1.
+        mapping or a pandas Series names some features; others cost 1.
     groups : mapping or array-like of shape (n_features,), default=None
         Labels: at most one feature of each group is picked. None and NaN belong to no
         group.
@@ -291,7 +291,7 @@ class Cover(FeatureRanker):
         if count < len(constraints.include):
             raise UsageError(
                 f"n_features_to_select={wanted}, but include names "
-                f"{len(constraints.include)} features."
+                f"{len(constraints.include)} features. Ask for at least that many."
             )
         return count
 

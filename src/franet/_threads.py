@@ -11,6 +11,8 @@ from typing import Any
 from joblib import effective_n_jobs
 from joblib.parallel import get_active_backend
 
+from franet.exceptions import UsageError
+
 __all__ = ["count_threads", "interrupts_of_kernels", "map_batches"]
 
 
@@ -24,6 +26,8 @@ def count_threads(n_jobs: int | None) -> int:
     if n_jobs is None:
         configured = get_active_backend()[1]
         n_jobs = -1 if configured is None else configured
+    if n_jobs == 0:
+        raise UsageError("n_jobs=0: give a number of threads, or -1 for all cores")
     return max(1, int(effective_n_jobs(n_jobs)))
 
 

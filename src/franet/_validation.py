@@ -88,11 +88,14 @@ def _check_columns(
     given = getattr(estimator, "max_memory", None)
     most = available_bytes() if given is None else parse_bytes(given)
     if columns.nbytes > most:
+        limit, remedy = f"the {most / 1e9:.3g} GB that are free", "pass"
+        if given is not None:
+            limit = f"max_memory={most / 1e9:.3g} GB"
+            remedy = "raise max_memory, or pass"
         raise UsageError(
-            f"The table takes {columns.nbytes / 1e9:.3g} GB, more than "
-            f"max_memory={most / 1e9:.3g} GB. FRANe() with similarity='correlation', "
-            "'abs-correlation' or 'spearman' reads it piece by piece; otherwise raise "
-            "max_memory, or pass fewer columns."
+            f"The table takes {columns.nbytes / 1e9:.3g} GB, more than {limit}. "
+            "FRANe() with similarity='correlation', 'abs-correlation' or 'spearman' "
+            f"reads it piece by piece; otherwise {remedy} fewer columns."
         )
     return columns.load(), False
 

@@ -78,6 +78,8 @@ def test_torch(table):
             ["--ranker", "frane", "--backend", "torch", "--dry-run"],
             "Set --search exact and --backend numpy",
         ),
+        (["--backend", "torch", "--dry-run"], "not for --backend torch. Set --backend"),
+        (["--stability", "3", "--dry-run"], "not the draws of --stability"),
         (["--checkpoint", "x"], "--checkpoint is not an option of --ranker cover"),
         (["--ranker", "variance", "--backend", "torch"], "not an option of --ranker"),
     ],
@@ -86,6 +88,15 @@ def test_what_does_not_go_together(table, options, said):
     result = run(table, *options)
     assert result.exit_code == 2
     assert said in result.output
+
+
+def test_no_scheduler_at_the_address(table, monkeypatch):
+    pytest.importorskip("distributed", reason="dask is not installed")
+    monkeypatch.setattr("franet.engine._dask._ANSWER", 1)
+    result = run(table, "--ranker", "frane", "--backend", "tcp://127.0.0.1:9")
+    assert result.exit_code == 1
+    said = "error: No Dask scheduler answers at --backend tcp://127.0.0.1:9 ("
+    assert result.stderr.startswith(said)
 
 
 @pytest.mark.parametrize("ending", ["npy", "zarr"])

@@ -93,3 +93,8 @@ def test_unknown_shell():
 def test_no_shell():
     said = fails("completion", code=2)
     assert "Choose from: bash, zsh, fish (see" in said
+
+
+def test_the_help_shows_a_command_for_each_shell():
+    lines = [line.strip() for line in run("completion", "--help").stdout.splitlines()]
+    assert "zsh    franet completion zsh >> ~/.zshrc" in lines

@@ -102,3 +102,13 @@ def test_missing_values_are_named(tmp_path):
     result = run(path)
     assert result.exit_code == 1
     assert "NaN" in result.stderr
+
+
+def test_a_gap_is_named(tmp_path):
+    path = tmp_path / "gaps.csv"
+    path.write_text("a,b,c\n1,2,5\n3,,1\n5,6,2\n6,1,2\n")
+    result = run(path, *FAST)
+    assert result.exit_code == 1
+    assert result.stderr == (
+        "error: Column 'b' (1) holds NaN in row 1. Fill or drop it.\n"
+    )

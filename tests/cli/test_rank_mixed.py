@@ -186,7 +186,7 @@ def test_text_is_an_error_that_names_it(path):
     said = fails("rank", path, code=1)
     assert "4 columns are not numeric: 'c0', 'c1', 'c2', 'c3'" in said
     hint = "--ranker frane --similarity mixed"
-    assert f"to rank text use {hint}" in said
+    assert f"to rank text use franet rank {hint}" in said
     assert run("rank", path, *hint.split()).exit_code == 0
 
 

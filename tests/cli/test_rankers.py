@@ -130,6 +130,27 @@ def test_options_of_other_rankers(data, option):
     assert f"{option[0]} is not an option of --ranker variance; use --ranker" in line
 
 
+@pytest.mark.parametrize(
+    ("ranker", "option", "other"),
+    [
+        ("cover", ["--similarity", "mixed"], "frane"),
+        ("agnos", ["--variant", "reference"], "frane"),
+        ("frane", ["--variant", "weights"], "agnos"),
+    ],
+)
+def test_values_of_other_rankers(data, ranker, option, other):
+    line = fails(data, "--ranker", ranker, *option)
+    assert f"{' '.join(option)} is not an option of --ranker {ranker};" in line
+    assert f"use --ranker {other}, or leave it out" in line
+
+
+def test_the_variant_of_agnos(data):
+    agnos = ("--ranker", "agnos", "--seed", 0, "--json", "--set", "max_iter=20")
+    found = json.loads(run(data, *agnos, "--variant", "weights").stdout)
+    assert found["parameters"]["variant"] == "weights"
+    assert "--variant" in fails(data, *agnos[:-2], "--set", "variant=weights")
+
+
 def test_any_parameter_by_set(data):
     ranker = ("--ranker", "ndfs", "--seed", 0, "--json")
     found = json.loads(run(data, *ranker, "--set", "n_clusters=3").stdout)

@@ -121,3 +121,16 @@ def test_a_constant_column_cannot_be_included():
     table = X.assign(flat=1.0)
     with pytest.raises(UsageError, match="'flat' is constant"):
         Cover(include=["flat"]).fit(table)
+
+
+def test_a_series_is_read_by_its_index():
+    costs = pd.Series(np.linspace(0.2, 5.0, 25), index=X.columns)
+    labels = pd.Series(np.arange(25) // 4, index=X.columns)
+    for name, values in (("cost", costs), ("groups", labels)):
+        plain = cover(5, **{name: values.to_numpy()}).order_
+        mixed = values.sample(frac=1.0, random_state=0)
+        for given in (values, mixed, mixed.rename(X.columns.get_loc)):
+            np.testing.assert_array_equal(cover(5, **{name: given}).order_, plain)
+    first = X.columns[0]
+    part = cover(5, cost=pd.Series({first: 9.0})).order_
+    np.testing.assert_array_equal(part, cover(5, cost={first: 9.0}).order_)

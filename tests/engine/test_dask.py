@@ -8,6 +8,7 @@ import pickle
 import subprocess
 import sys
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import numpy as np
@@ -225,6 +226,14 @@ def test_no_scheduler_at_the_address(monkeypatch):
     monkeypatch.setattr(_dask, "_ANSWER", 1)
     with pytest.raises(BackendError, match="No Dask scheduler answers at"):
         FRANe(backend="tcp://127.0.0.1:9").fit(TABLE)
+
+
+def test_not_a_client():
+    with (
+        ThreadPoolExecutor(1) as pool,
+        pytest.raises(UsageError, match=r"backend=<.*> is not a client of Dask; pass"),
+    ):
+        FRANe(backend=pool).fit(TABLE)
 
 
 def test_no_workers(monkeypatch):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from franet.exceptions import UsageError
+
 __all__ = ["can_be_picked", "facts", "plan", "rows"]
 
 # What a fit takes beside the table: copies of it in float64, and the rest.
@@ -78,8 +80,15 @@ def facts(ranker: Any) -> dict[str, Any]:
 
 def plan(X: Any, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the fit will take; its time is not known before."""
+    from franet import Cover
     from franet._threads import count_threads
 
+    place = Cover(**parameters)._place()
+    if place.kind not in ("auto", "numpy"):
+        raise UsageError(
+            "Memory can be predicted for the cores of this machine only, not for "
+            f"{place.given}. Set backend='numpy'."
+        )
     m, n = X.shape
     return {
         "ranker": "cover",

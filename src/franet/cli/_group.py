@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import click
 
 from franet.cli._terminal import tell
-from franet.exceptions import MissingExtraError, UsageError
+from franet.exceptions import BackendError, MissingExtraError, UsageError
 
 __all__ = ["Group"]
 
@@ -81,7 +81,7 @@ def _explain(err: Exception) -> tuple[str, int]:
         ), _DATA
     if _cannot_load(err):
         return "not enough memory to load the program; see ulimit -v", _DATA
-    if isinstance(err, ValueError | ImportError | OSError):
+    if isinstance(err, ValueError | ImportError | OSError | BackendError):
         return str(err), _DATA
     name = type(err).__name__
     return f"unexpected {name}: {err} (FRANET_DEBUG=1 shows where)", _DATA

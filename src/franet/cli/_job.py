@@ -17,7 +17,7 @@ from franet.cli._options import AUTO
 from franet.cli._rankers import COVER
 from franet.cli._report import Reporter
 from franet.cli._words import as_options, name_column
-from franet.exceptions import DataError, UsageError
+from franet.exceptions import BackendError, DataError, UsageError
 
 __all__ = ["feature_labels", "in_words_of_the_shell", "plan_table", "rank_table"]
 
@@ -112,9 +112,9 @@ def plan_table(
     """Return what ranking the columns of a table would take; see `FRANe.plan`."""
     from franet import FRANe
 
-    if ranker == COVER:
-        return _cover.plan(X, parameters)
     with in_words_of_the_shell(names):
+        if ranker == COVER:
+            return _cover.plan(X, parameters)
         return FRANe(**parameters).plan(X)
 
 
@@ -149,7 +149,7 @@ def in_words_of_the_shell(names: Sequence[str] | None = None) -> Iterator[None]:
     """Name options instead of parameters, and columns by their names, in errors."""
     try:
         yield
-    except (DataError, UsageError) as err:
+    except (BackendError, DataError, UsageError) as err:
         raise type(err)(as_options(name_column(str(err), names))) from err
 
 

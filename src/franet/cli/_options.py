@@ -232,7 +232,13 @@ ranking_options = _together(
         "ranks text and categories beside numbers.  [default: correlation]",
         type=click.Choice(SIMILARITIES),
     ),
-    _choice("variant", ("paper", "reference"), "frane: its definition or its code's."),
+    _sets(
+        "variant",
+        RANKING,
+        "frane: its definition (paper) or its code's (reference); agnos: slack or "
+        "weights.  [default: paper; slack]",
+        type=click.Choice(("paper", "reference", "slack", "weights")),
+    ),
     _choice("thresholds", THRESHOLDS, "frane: how the thresholds are spaced."),
     _sets(
         "n_thresholds",

@@ -10,6 +10,7 @@ import click
 from franet.cli._options import AUTO, CORRELATIONS, Option
 from franet.cli._specs import parse_setting
 from franet.exceptions import UsageError
+from franet.rankers import NAMES
 
 __all__ = ["check_options", "largest_to_load", "parameters_of"]
 
@@ -27,9 +28,11 @@ def check_options(ctx: click.Context) -> None:
     for option in given:
         if option.parameter not in known:
             raise _not_of(ranker, option.opts[0], _with_parameter(option.parameter))
-    similarity = ctx.params["similarity"]
-    if ranker == COVER and similarity not in (None, "correlation", "spearman"):
-        raise _not_of(ranker, f"--similarity {similarity}", [FRANE])
+        if isinstance(option.type, click.Choice):
+            parameter, value = str(option.parameter), ctx.params[str(option.name)]
+            if not _takes(ranker, parameter, value):
+                others = [name for name in NAMES if _takes(name, parameter, value)]
+                raise _not_of(ranker, f"{option.opts[0]} {value}", others)
     if ctx.params["top"] == AUTO and ranker != COVER:
         raise _not_of(ranker, "--top auto", [COVER])
     if ctx.params["dry_run"] and ranker not in (COVER, FRANE):
@@ -110,9 +113,15 @@ def _known(ranker: str) -> set[str]:
 
 
 def _with_parameter(parameter: str | None) -> list[str]:
-    from franet.rankers import NAMES
-
     return [name for name in NAMES if parameter in _known(name)]
+
+
+def _takes(ranker: str, parameter: str, value: str) -> bool:
+    """Return whether a parameter of a ranker may have the value."""
+    from franet.rankers import get
+
+    kinds = get(ranker)._parameter_constraints.get(parameter, [])
+    return any(value in getattr(kind, "options", ()) for kind in kinds)
 
 
 def _not_of(ranker: str, option: str, others: Iterable[str]) -> UsageError:

@@ -11,19 +11,25 @@ __all__ = ["completion"]
 _SHELLS = ("bash", "zsh", "fish")
 _LOADED = "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit }"
 
+# The mark \b keeps the lines below it as they are.
+_HELP = """\
+Print the script for SHELL, which completes commands, options and their values.
 
-@click.command(short_help="Print the script that lets a shell complete commands.")
+\b
+To have it in every shell, once:
+  bash   franet completion bash >> ~/.bashrc
+  zsh    franet completion zsh >> ~/.zshrc
+  fish   franet completion fish > ~/.config/fish/completions/franet.fish
+"""
+
+
+@click.command(
+    help=_HELP, short_help="Print the script that lets a shell complete commands."
+)
 @click.argument("shell", type=click.Choice(_SHELLS))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:
-    r"""Print the script for SHELL, which completes commands, options and their values.
-
-    \b
-    To have it in every shell, once:
-      bash   franet completion bash >> ~/.bashrc
-      zsh    franet completion zsh >> ~/.zshrc
-      fish   franet completion fish > ~/.config/fish/completions/franet.fish
-    """
+    """Print the script for SHELL."""
     from click.shell_completion import get_completion_class
 
     kind = get_completion_class(shell)

@@ -119,6 +119,11 @@ def rank(
     text = options["similarity"] == "mixed"
     if text:
         _check_text(options, standardize)
+    if dry_run and n_boot is not None:
+        raise UsageError(
+            "--dry-run predicts one ranking, not the draws of --stability; leave one "
+            "of them out"
+        )
     reading = take_reading(options)
     if output is not None:
         check_output(file, output, reading, force)

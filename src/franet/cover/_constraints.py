@@ -110,14 +110,21 @@ def _features(index: FeatureIndex, given: Any, parameter: str) -> list[int]:
     return found
 
 
+def _names_features(given: Any) -> bool:
+    """Return whether values are given by feature: a mapping, or a pandas Series."""
+    return isinstance(given, Mapping) or hasattr(given, "items")
+
+
 def _pairs(index: FeatureIndex, given: Any, parameter: str) -> list[tuple[int, Any]]:
-    return [(_features(index, [name], parameter)[0], given[name]) for name in given]
+    return [
+        (_features(index, [name], parameter)[0], value) for name, value in given.items()
+    ]
 
 
 def _costs(index: FeatureIndex, given: Any, n: int) -> NDArray[np.float64]:
     if given is None:
         return np.ones(n)
-    if isinstance(given, Mapping):
+    if _names_features(given):
         cost = np.ones(n)
         for j, value in _pairs(index, given, "cost"):
             cost[j] = _number_of(index, j, value)
@@ -144,7 +151,7 @@ def _number_of(index: FeatureIndex, j: int, value: Any) -> float:
 def _labels(index: FeatureIndex, given: Any, n: int) -> NDArray[np.intp]:
     if given is None:
         return np.full(n, -1, np.intp)
-    if isinstance(given, Mapping):
+    if _names_features(given):
         values: list[Any] = [None] * n
         for j, label in _pairs(index, given, "groups"):
             values[j] = label

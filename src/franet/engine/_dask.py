@@ -167,6 +167,11 @@ def _connect(scheduler: Any) -> Iterator[Any]:
     if isinstance(scheduler, distributed.Client) or scheduler is None:
         yield _client(scheduler, distributed)
         return
+    if not isinstance(scheduler, str):
+        raise UsageError(
+            f"backend={scheduler!r} is not a client of Dask; pass a distributed.Client "
+            "or an address, such as 'tcp://host:8786'."
+        )
     try:
         client = distributed.Client(
             scheduler, timeout=_ANSWER, set_as_default=False, name="franet"

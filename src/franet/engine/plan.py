@@ -141,7 +141,7 @@ def make_plan(
         raise UsageError(
             f"max_memory={most / 1e9:.3g} GB is too little for {n} features and "
             f"{n_thresholds} thresholds: at least {fixed / 1e9:.3g} GB are needed. "
-            "Raise it, or lower n_thresholds."
+            "Raise it, or take fewer thresholds."
         )
     on_disk = fixed + kept > most
     return Plan(

@@ -21,6 +21,7 @@ from franet._checked import (
     optional,
 )
 from franet._progress import Listener, listening, report
+from franet.columns._finite import check_finite
 from franet.columns._open import in_memory
 from franet.evaluation._unit import prepare, run_unit
 from franet.evaluation.folds import make_folds, name_folds
@@ -191,13 +192,17 @@ def _table(X: Any) -> NDArray[np.float64]:
     from scipy.sparse import issparse
     from sklearn.utils import check_array
 
+    X, names = in_memory(X)
     try:
-        table = check_array(in_memory(X)[0], accept_sparse="csr", dtype=np.float64)
+        table = check_array(
+            X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False
+        )
     except (TypeError, ValueError) as err:
         raise DataError(
             f"The table cannot be evaluated: {str(err).splitlines()[0]}"
         ) from err
-    # Neighbours and sums of differences need all cells.
+    check_finite(table, getattr(X, "columns", names), False, "")
+    # Neighbors and sums of differences need all cells.
     return table.toarray() if issparse(table) else np.ascontiguousarray(table)
 
 

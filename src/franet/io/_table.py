@@ -100,7 +100,7 @@ def non_numeric(path: Path, names: Sequence[str], text: bool = False) -> DataErr
 
     `text` says whether the reader of the file could keep text.
     """
-    use = "--ranker frane --similarity mixed (text=True)"
+    use = "franet rank --ranker frane --similarity mixed (text=True)"
     keep = f", to rank text use {use}" if text else ""
     count = "1 column is" if len(names) == 1 else f"{len(names)} columns are"
     return DataError(

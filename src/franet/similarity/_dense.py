@@ -80,7 +80,7 @@ def too_little(n: int, budget: Budget, needed: int) -> UsageError:
     return UsageError(
         f"max_memory={budget.most / 1e9:.3g} GB is too little for {n} features and "
         f"{budget.n_thresholds} thresholds: at least {needed / 1e9:.3g} GB are needed. "
-        "Raise it, or lower n_thresholds."
+        "Raise it, or take fewer thresholds."
     )
 
 
