@@ -302,6 +302,10 @@ REFUSED = [
     ("RandomSubspaces", {"ranker": FRANe(similarity="precomputed")}),
     ("RandomSubspaces", {"ranker": Cover(include=[1])}),
     ("RandomSubspaces", {"ranker": Variance(5)}),
+    ("RandomSubspaces", {"ranker": FRANe(tie_break="denser")}),
+    ("RandomSubspaces", {"ranker": FRANe(store_candidates=True)}),
+    ("RandomSubspaces", {"ranker": FRANe(max_edges=5)}),
+    ("RandomSubspaces", {"ranker": FRANe(checkpoint="passes")}),
 ]
 
 

@@ -295,7 +295,7 @@ class FeatureRanker(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         The table is cut into five parts. The five nearest rows of the other parts, by
         the selected columns, predict all columns of a row. It is what
         `franet.evaluation.reconstruction` returns by default; searches over
-        parameters maximise it.
+        parameters maximize it.
 
         Parameters
         ----------

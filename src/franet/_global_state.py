@@ -16,11 +16,10 @@ __all__ = ["restored_state"]
 def restored_state() -> Iterator[None]:
     """Restore what libraries change while they are imported.
 
-    These are environment variables (polars), warning filters and
-    formats (bokeh, torch, zarr), the
-    state of `random` (rich) and the settings of matplotlib (networkit, which applies a
-    style of seaborn). No library changes signal handlers, thread counts or the random
-    state of NumPy; the loggers of a library are its own.
+    These are environment variables (polars), warning filters and formats (bokeh,
+    torch, zarr), the state of `random` (rich) and the settings of matplotlib
+    (networkit, which applies a style of seaborn). No library changes signal handlers,
+    thread counts or the random state of NumPy; the loggers of a library are its own.
     """
     variables, drawn = dict(os.environ), random.getstate()
     write = warnings.formatwarning  # which is not among what catch_warnings restores

@@ -20,6 +20,7 @@ from franet import FRANe
 from franet.exceptions import DataError, MissingExtraError, UsageError
 from franet.network._values import similarities
 from franet.plotting import plot_network, plot_quality, plot_scores, plot_similarity
+from franet.rankers import Variance
 from network.nets import SMALL, fit
 from tables import TABLES, blocks
 
@@ -93,6 +94,12 @@ def test_no_features(name):
 def test_not_fitted(name):
     with pytest.raises(NotFittedError):
         PLOTS[name](FRANe())
+
+
+@pytest.mark.parametrize("name", PLOTS)
+def test_rankers_without_a_network(name):
+    with pytest.raises(UsageError, match="Variance has no network to draw; fit FRANe"):
+        PLOTS[name](Variance().fit(np.diag([1.0, 2.0, 3.0])))
 
 
 def test_network_shows_the_best():

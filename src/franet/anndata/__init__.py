@@ -22,7 +22,7 @@ def rank_features(
     inplace: bool = True,
     ranker: FeatureRanker | None = None,
 ) -> Any:
-    """Rank the variables (genes) of AnnData, and note what stands for what.
+    """Rank the variables (genes) of AnnData, and note what represents what.
 
     It is used like `scanpy.pp.highly_variable_genes`, and beside it. Normalised and
     log-transformed values suit correlations better than counts.
@@ -77,8 +77,8 @@ def rank_features(
     - ``var["franet_selected"]``: whether it is among the best `n_top`;
     - ``var["franet_community"]``: the community, ``"0"`` is the largest; missing for
       genes without an edge;
-    - ``var["franet_representative"]``: the gene that stands for it, which is itself for
-      those that stand for others; missing for genes without variance;
+    - ``var["franet_representative"]``: the gene that represents it, itself for
+      those that represent others; missing for genes without variance;
     - ``varp["franet"]``: the network, a CSR matrix;
     - ``uns["franet"]``: the ranker, its ``params`` (without those that are None), the
       layer, the version of franet, and the suggestion.

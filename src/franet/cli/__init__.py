@@ -43,7 +43,7 @@ The options of a command: franet rank --help"""
 @click.version_option(__version__, prog_name="franet")
 @click.pass_context
 def main(ctx: click.Context) -> None:
-    """Rank the features of unlabelled data by attribute networks (FRANe)."""
+    """Rank the features of tables without labels, by Cover, FRANe and others."""
     if ctx.invoked_subcommand is None:
         lines = [
             f"  {name:<11} {command.get_short_help_str(limit=70)}"

@@ -119,7 +119,7 @@ def evaluate(
     from franet.io import check_target, read_table
     from franet.io._write import output_format
 
-    check_measures(measure, labelled=False)
+    check_measures(measure, labeled=False)
     counts, chosen = parse_counts(n_features), parse_rankers(rankers)
     if output is not None:
         output_format(output)

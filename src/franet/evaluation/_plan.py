@@ -123,12 +123,12 @@ def survey(
     return found
 
 
-def _look(name: str, X: Any, labelled: bool, wanted: Wanted) -> Survey:
+def _look(name: str, X: Any, labeled: bool, wanted: Wanted) -> Survey:
     try:
         folds = make_folds(
             wanted.folds, len(X), repeats=wanted.repeats, seed=wanted.seed
         )
-        measures = check_measures(wanted.measures, labelled)
+        measures = check_measures(wanted.measures, labeled)
         counts = feature_counts(wanted.n_features, X.shape[1])
     except UsageError as err:
         raise UsageError(f"{name}: {err}") from err

@@ -70,14 +70,14 @@ _RAW = {"rmae", "rmae_shared", "knn_accuracy"}
 _CLUSTERS = {"nmi", "cluster_accuracy"}
 
 
-def check_measures(measures: Any, labelled: bool) -> list[str]:
+def check_measures(measures: Any, labeled: bool) -> list[str]:
     """Return the names of measures; None stands for all that need no labels.
 
     Parameters
     ----------
     measures : sequence of str or None
         Names from `MEASURES`.
-    labelled : bool
+    labeled : bool
         Whether there are classes.
 
     Returns
@@ -93,7 +93,7 @@ def check_measures(measures: Any, labelled: bool) -> list[str]:
             raise UsageError(
                 f"measures: there is no {name!r}. Choose from: {', '.join(MEASURES)}"
             )
-        if MEASURES[name].needs_labels and not labelled:
+        if MEASURES[name].needs_labels and not labeled:
             raise UsageError(f"measures: {name!r} needs the classes of the examples, y")
     if not names:
         raise UsageError("measures: name at least one")

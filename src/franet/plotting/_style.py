@@ -96,7 +96,11 @@ def network_of(given: Any) -> AttributeNetwork:
     if isinstance(given, AttributeNetwork):
         net = given
     else:
-        check_is_fitted(given, "network_")
+        check_is_fitted(given)
+        if not hasattr(given, "network_"):
+            raise UsageError(
+                f"{type(given).__name__} has no network to draw; fit FRANe or Cover."
+            )
         net = given.network_
     if not len(net):
         raise DataError("The network has no features: there is nothing to draw.")

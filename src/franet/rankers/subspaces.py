@@ -215,8 +215,8 @@ class RandomSubspaces(Ranker):
                 "ranker compares by similarity='precomputed', but subspaces are drawn "
                 "from the columns of a table. Fit it on the matrix itself."
             )
-        default = type(self.ranker)().get_params(deep=False)["n_features_to_select"]
-        if given["n_features_to_select"] != default:
+        default = type(self.ranker)().get_params(deep=False)
+        if given["n_features_to_select"] != default["n_features_to_select"]:
             raise UsageError(
                 f"ranker has n_features_to_select={given['n_features_to_select']!r}, "
                 "but only its scores are used. Set n_features_to_select of "
@@ -227,6 +227,12 @@ class RandomSubspaces(Ranker):
                 raise UsageError(
                     f"ranker has {name}, which is about the features of the whole "
                     "table, not of a subspace. Leave it out."
+                )
+        for name in ("tie_break", "store_candidates", "max_edges", "checkpoint"):
+            if given.get(name) != default.get(name):
+                raise UsageError(
+                    f"ranker has {name}={given[name]!r}, but only the scores of "
+                    "subspaces are used. Leave it out."
                 )
         return self.ranker
 
