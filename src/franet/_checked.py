@@ -16,6 +16,7 @@ from franet.exceptions import UsageError
 
 __all__ = [
     "AXES",
+    "COMPARISON",
     "FLAG",
     "FUNCTION",
     "NAMES",
@@ -25,6 +26,7 @@ __all__ = [
     "RANDOM",
     "RANKER",
     "RANKERS",
+    "RESULTS",
     "SEED",
     "SEVERAL",
     "TEXT",
@@ -108,6 +110,8 @@ NETWORK = Kind(
     lambda value: _has("adjacency")(value) or _has("get_support")(value),
 )
 RANKER = Kind("a fitted ranker", _has("get_support"))
+RESULTS = Kind("what franet.evaluation.evaluate returned", _has("curve"))
+COMPARISON = Kind("what franet.evaluation.compare returned", _has("regions"))
 AXES = Kind("axes of matplotlib", _has("set_xlabel"))
 
 

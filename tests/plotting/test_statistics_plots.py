@@ -15,11 +15,13 @@ from matplotlib import pyplot as plt
 from matplotlib.colors import to_hex
 from numpydoc.validate import validate
 
+from franet import plotting
 from franet.evaluation.statistics import hierarchical, nemenyi
 from franet.exceptions import DataError, UsageError
 from franet.plotting import plot_critical_difference, plot_simplex
 from franet.plotting._simplex import CORNERS, project
 from franet.plotting._style import PALETTE
+from franet.rankers import RandomRanking
 from test_docstrings import CHECKS
 
 NAMES = [
@@ -215,3 +217,15 @@ def test_all_draws_in_one_corner(comparison):
 def test_docstrings(name):
     errors = validate(f"franet.plotting.{name}")["errors"]
     assert [e for e in errors if e[0] in CHECKS] == []
+
+
+@pytest.mark.parametrize(
+    ("plot", "words"),
+    [
+        (plotting.plot_curves, "results must be what franet.evaluation.evaluate"),
+        (plotting.plot_simplex, "comparison must be what franet.evaluation.compare"),
+    ],
+)
+def test_another_object(plot, words):
+    with pytest.raises(UsageError, match=words):
+        plot(RandomRanking())

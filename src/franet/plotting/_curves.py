@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from franet._checked import AXES, SEVERAL, TEXT, checked, optional
+from franet._checked import AXES, RESULTS, SEVERAL, TEXT, checked, optional
 from franet.evaluation.measures import MEASURES
 from franet.evaluation.records import RANDOM
 from franet.evaluation.results import Results
@@ -20,7 +20,11 @@ _DASHES = ("-", "--", ":", "-.")
 
 
 @checked(
-    dataset=optional(TEXT), measure=TEXT, rankers=optional(SEVERAL), ax=optional(AXES)
+    results=RESULTS,
+    dataset=optional(TEXT),
+    measure=TEXT,
+    rankers=optional(SEVERAL),
+    ax=optional(AXES),
 )
 def plot_curves(
     results: Results,

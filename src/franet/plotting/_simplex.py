@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from franet._checked import AXES, checked, optional
+from franet._checked import AXES, COMPARISON, checked, optional
 from franet.plotting._style import INK, MUTED, PALETTE, new_axes, short
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ HEIGHT = np.sqrt(3.0) / 2.0
 CORNERS = np.array([[0.0, 0.0], [0.5, HEIGHT], [1.0, 0.0]])
 
 
-@checked(ax=optional(AXES))
+@checked(comparison=COMPARISON, ax=optional(AXES))
 def plot_simplex(comparison: Comparison, *, ax: Any = None) -> Any:
     """Draw each draw of a comparison by its probabilities of the three regions.
 
