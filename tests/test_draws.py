@@ -348,3 +348,14 @@ def test_columns_that_are_constant_in_a_draw():
     stability = ranker.stability(X, n_boot=10)
     assert stability.selected.tolist() == [1.0] * 10
     assert stability.rank_high[9] == 10
+
+
+def test_costs_of_a_series_move_with_their_features():
+    frame = pd.DataFrame(random(30, 8, seed=1), columns=list("abcdefgh"))
+    cost = pd.Series(np.arange(1.0, 9.0), index=frame.columns)
+    found = [
+        Cover(3, cost=given).fit(frame).stability(frame, n_boot=4).selected
+        for given in (cost, cost[::-1], cost.to_dict())
+    ]
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], found[2])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from _thread import start_new_thread
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from contextlib import closing
 from contextvars import copy_context
 from queue import Empty, SimpleQueue
@@ -19,9 +19,9 @@ from threadpoolctl import ThreadpoolController
 
 from franet._base import names_of
 from franet._progress import listening, report
+from franet.cover._constraints import PARAMETERS, by_position
 from franet.engine.memory import available_bytes
 from franet.exceptions import DataError, DegenerateRankingWarning
-from franet.network._select import FeatureIndex
 from franet.rankers._greedy import how_many
 
 __all__ = ["FEWEST", "Draws"]
@@ -32,8 +32,6 @@ FEWEST = {"bootstrap": 2, "half": 4}
 _PATIENCE = 0.5
 # What FRANe stores for more features does not grow with their square.
 _MOST_PAIRS = 27_000_000
-# Parameters that name features, or have a value for each.
-_OF_FEATURES = ("include", "exclude", "cost", "groups")
 # What a random number is for: each draw has a stream for each.
 _ROWS, _COLUMNS, _RANKER = range(3)
 
@@ -228,19 +226,18 @@ def _moved(ranker: Any, columns: NDArray[np.intp]) -> dict[str, Any]:
     """Return the parameters that speak of features, for columns in another order."""
     given: dict[str, Any] = {
         name: value
-        for name in _OF_FEATURES
+        for name in PARAMETERS
         if (value := getattr(ranker, name, None)) is not None
     }
     if not given:
         return {}
-    index = FeatureIndex(names_of(ranker))
     place = np.argsort(columns)
     moved: dict[str, Any] = {}
-    for name, value in given.items():
-        if isinstance(value, Mapping):
-            moved[name] = {int(place[index.find(f)]): v for f, v in value.items()}
+    for name, value in (given | by_position(given, names_of(ranker))).items():
+        if isinstance(value, dict):
+            moved[name] = {int(place[j]): v for j, v in value.items()}
         elif name in ("include", "exclude"):
-            moved[name] = [int(place[index.find(f)]) for f in value]
+            moved[name] = [int(place[j]) for j in value]
         else:
             moved[name] = np.asarray(value)[columns]
     return moved

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 
@@ -173,3 +174,15 @@ def test_compare_names_what_does_not_fit():
         compare(a, {"x": [0.1, 0.2], "y": [0.1]})
     with pytest.raises(UsageError, match="results_b"):
         compare(a, [0.1])
+
+
+def test_features_by_name(X):
+    frame = pd.DataFrame(X, columns=[f"f{j}" for j in range(X.shape[1])])
+    named, placed = (
+        evaluate(table, rankers=Cover(include=include), references=False, **QUICK)
+        for table, include in ((frame, ["f3"]), (X, [3]))
+    )
+    first, second = ([row.value for row in found.rows()] for found in (named, placed))
+    assert first == second
+    with pytest.raises(UsageError, match="include: There is no feature 'g3'"):
+        evaluate(frame, rankers=Cover(include=["g3"]), references=False, **QUICK)

@@ -107,15 +107,20 @@ def rank_features(
     3 features keep 95 % of what can be kept
     """
     anndata = require("anndata", "Ranking AnnData", "anndata")
+    from sklearn.base import clone
+
     from franet.anndata._checks import check_arguments, check_data, warn_of_view
-    from franet.anndata._ranker import by_position, fit, prepare
+    from franet.anndata._ranker import fit, prepare
     from franet.anndata._read import read_matrix
     from franet.anndata._results import columns_of, matrix_of, notes_on, store
+    from franet.cover._constraints import by_position
 
     check_data(adata, anndata.AnnData)
     check_arguments(adata, key_added, n_top, subset=subset, inplace=inplace)
     given = prepare(ranker, n_top)
-    fitted = by_position(given, adata.var_names)
+    # A matrix has no names of columns, and a frame cannot be sparse.
+    named = by_position(given.get_params(deep=False), adata.var_names)
+    fitted = clone(given).set_params(**named)
     pairwise = getattr(given, "missing", "error") == "pairwise"
     X = read_matrix(adata, layer, allow_missing=pairwise)
     if inplace and adata.is_view:

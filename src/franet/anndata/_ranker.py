@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from typing import Any
 
-from franet.exceptions import DataError, UsageError
-from franet.network._select import FeatureIndex
+from franet.exceptions import UsageError
 
-__all__ = ["by_position", "fit", "prepare"]
-
-_LISTS, _MAPPINGS = ("include", "exclude"), ("cost", "groups")
+__all__ = ["fit", "prepare"]
 
 
 def prepare(ranker: Any, n_top: Any) -> Any:
@@ -49,36 +45,6 @@ def _value(ranker: Any, name: str) -> Any:
     """Return a parameter if it is text: others may not compare with text."""
     value = getattr(ranker, name, None)
     return value if isinstance(value, str) else None
-
-
-def by_position(ranker: Any, names: Any) -> Any:
-    """Return a copy in which features that parameters name are given by position.
-
-    A matrix has no names of columns, and a frame cannot be sparse.
-    """
-    from sklearn.base import clone
-
-    copy = clone(ranker)
-    index = FeatureIndex(names)
-    for parameter in _LISTS:
-        given = getattr(ranker, parameter, None)
-        # A single feature has an error of its own, which the ranker raises.
-        if given is not None and not isinstance(given, str | int):
-            found = [_find(index, feature, parameter) for feature in given]
-            copy.set_params(**{parameter: found})
-    for parameter in _MAPPINGS:
-        given = getattr(ranker, parameter, None)
-        if isinstance(given, Mapping):
-            pairs = {_find(index, name, parameter): given[name] for name in given}
-            copy.set_params(**{parameter: pairs})
-    return copy
-
-
-def _find(index: FeatureIndex, feature: Any, parameter: str) -> int:
-    try:
-        return index.find(feature)
-    except DataError as err:
-        raise UsageError(f"{parameter}: {err}") from None
 
 
 def fit(ranker: Any, X: Any, names: Any, n_top: Any) -> None:

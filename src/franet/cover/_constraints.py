@@ -12,7 +12,10 @@ from numpy.typing import NDArray
 from franet.exceptions import DataError, UsageError
 from franet.network._select import FeatureIndex
 
-__all__ = ["Constraints", "read_constraints"]
+__all__ = ["PARAMETERS", "Constraints", "by_position", "read_constraints"]
+
+# Parameters that speak of features.
+PARAMETERS = ("include", "exclude", "cost", "groups")
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +95,32 @@ def read_constraints(
             )
         taken[int(labels[j])] = j
     return Constraints(inside, closed, _costs(index, cost, n), labels)
+
+
+def by_position(parameters: Mapping[str, Any], names: NDArray[Any]) -> dict[str, Any]:
+    """Return the parameters that name features, with positions instead of names.
+
+    Values that are given for all features, one each, are left out.
+
+    Parameters
+    ----------
+    parameters : mapping
+        Parameters of a ranker.
+    names : ndarray of str
+        The names of all features.
+    """
+    index = FeatureIndex(names)
+    found: dict[str, Any] = {}
+    for name in PARAMETERS:
+        given = parameters.get(name)
+        # A single feature has an error of its own, which the ranker raises.
+        if given is None or isinstance(given, str | int | np.integer):
+            continue
+        if name in ("include", "exclude"):
+            found[name] = _features(index, given, name)
+        elif _names_features(given):
+            found[name] = dict(_pairs(index, given, name))
+    return found
 
 
 def _features(index: FeatureIndex, given: Any, parameter: str) -> list[int]:

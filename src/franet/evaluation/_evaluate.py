@@ -23,6 +23,7 @@ from franet._checked import (
 from franet._progress import Listener, listening, report
 from franet.columns._finite import check_finite
 from franet.columns._open import in_memory
+from franet.cover._constraints import by_position
 from franet.evaluation._unit import prepare, run_unit
 from franet.evaluation.folds import make_folds, name_folds
 from franet.evaluation.measures import (
@@ -114,7 +115,7 @@ def evaluate(
     ['frane', 'random', 'column-subset']
     """
     chosen = _rankers(rankers, references)
-    table = _table(X)
+    table, columns = _table(X)
     labels = None if y is None else _labels(y, len(table))
     names = check_measures(measures, labels is not None)
     classes = [known for known, measure in MEASURES.items() if measure.needs_labels]
@@ -134,6 +135,9 @@ def evaluate(
             scorer = FoldScorer(table, fold, labels, seed=random_state)
             for label, ranker in chosen.items():
                 fresh = prepare(ranker, fold.number, counts, random_state)
+                if columns is not None:  # the table of a fold has no names
+                    named = by_position(fresh.get_params(deep=False), columns)
+                    fresh.set_params(**named)
                 outcome = run_unit(fresh, scorer, counts, names)
                 records.append(
                     Record(
@@ -188,7 +192,8 @@ def _label(ranker: Any) -> str:
     return next((name for name, (_, known) in RANKERS.items() if known == kind), kind)
 
 
-def _table(X: Any) -> NDArray[np.float64]:
+def _table(X: Any) -> tuple[NDArray[np.float64], NDArray[Any] | None]:
+    """Return a table in memory, checked, and the names of its columns."""
     from scipy.sparse import issparse
     from sklearn.utils import check_array
 
@@ -201,9 +206,11 @@ def _table(X: Any) -> NDArray[np.float64]:
         raise DataError(
             f"The table cannot be evaluated: {str(err).splitlines()[0]}"
         ) from err
-    check_finite(table, getattr(X, "columns", names), False, "")
+    names = getattr(X, "columns", names)
+    check_finite(table, names, False, "")
     # Neighbors and sums of differences need all cells.
-    return table.toarray() if issparse(table) else np.ascontiguousarray(table)
+    table = table.toarray() if issparse(table) else np.ascontiguousarray(table)
+    return table, None if names is None else np.array(list(names), object)
 
 
 def _labels(y: Any, n_examples: int) -> NDArray[Any]:
