@@ -49,9 +49,9 @@ dist:
 # TESTED="tests/io" runs less. NEWEST is the newest Python, if it is not on the PATH.
 # With the variable scikit-learn checks arrays of other libraries, too; without it the
 # checks of 1.6 cannot be imported where array-api-compat is.
-TESTED ?= tests/test_*sklearn*.py tests/test_callbacks.py tests/test_frane.py \
+TESTED ?= tests/test_*sklearn*.py tests/estimators \
 	tests/test_import.py tests/test_mixed*.py tests/test_anndata*.py tests/test_sparse.py \
-	tests/engine tests/io tests/columns tests/rankers tests/cover tests/network \
+	tests/engine tests/io tests/pairs tests/search tests/rankers tests/cover tests/network \
 	tests/evaluation tests/cli
 OLDEST ?= $(PYTHON)
 NEWEST ?= $(firstword $(foreach minor,14 13 12 11,\

@@ -105,8 +105,8 @@ def costs(what: str, n: int, start: float, cpu: float) -> dict[str, Any]:
 
 def measure(what: str, n: int, exact: bool, seed: int = 0) -> dict[str, Any]:
     """Return the figures of one table."""
-    from franet.approximate import _search, search_approximately
-    from franet.search import Settings
+    from franet.search.approximate import _search, search_approximately
+    from franet.search.exact import Settings
 
     if what.endswith("sampled"):
         _search.DEEP, _search.DEEP_PAIRS = 100, 0
@@ -153,7 +153,7 @@ def measure_subspaces(what: str, n: int, exact: bool, seed: int) -> dict[str, An
 def compare(X: np.ndarray, scores: np.ndarray) -> dict[str, Any]:
     """Return how near scores come to those of an exact fit."""
     from franet import FRANe
-    from franet.ranking import rank_correlation, rank_scores
+    from franet.search.ranking import rank_correlation, rank_scores
 
     start = time.perf_counter()
     ranker = FRANe().fit(X)

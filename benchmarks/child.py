@@ -34,9 +34,9 @@ def seconds(work: Callable[[], Any]) -> float:
 
 def floor_pass(X: np.ndarray) -> Callable[[], None]:
     """Return the bare tiled Gram pass: products of standardized blocks, no more."""
-    from franet._threads import count_threads
-    from franet.engine.tiles import Tile, TileGrid, TileRunner
-    from franet.similarity._correlation import BLOCK
+    from franet._common.threads import count_threads
+    from franet.pairs.similarity._correlation import BLOCK
+    from franet.pairs.tiles import Tile, TileGrid, TileRunner
 
     n, block = X.shape[1], BLOCK[X.dtype]
     grid, runner = TileGrid(n, block), TileRunner(count_threads(None))

@@ -23,7 +23,7 @@ from franet.cover._constraints import Constraints
 from franet.datasets import load
 from franet.evaluation.folds import paper_folds
 from franet.evaluation.measures import FoldScorer
-from franet.similarity._sparse import constant_in
+from franet.pairs.similarity._sparse import constant_in
 
 SETS = (
     "lung_small", "Yale", "colon", "lymphoma", "warpPIE10P", "ALLAML", "ORL", "TOX-171",

@@ -29,7 +29,8 @@ import numpy as np
 from distributed import Client, LocalCluster
 
 import tables
-from franet import DegenerateRankingWarning, FRANe, _progress
+from franet import DegenerateRankingWarning, FRANe
+from franet._common import progress as _progress
 from franet.engine import _dask
 from franet.engine._dask_crew import Crew
 from franet.engine._numpy import TileEngine
@@ -37,10 +38,10 @@ from franet.engine._windows import assemble, windows
 from franet.engine.levels import SAMPLED, Levels
 from franet.engine.measure import Measure
 from franet.engine.passes import Degrees
-from franet.engine.tiles import TileGrid
-from franet.search import Settings, edge_rule, search, top_of
-from franet.similarity import open_source
-from franet.thresholds import paper_limits
+from franet.pairs.similarity import open_source
+from franet.pairs.tiles import TileGrid
+from franet.search.exact import Settings, edge_rule, search, top_of
+from franet.search.thresholds import paper_limits
 
 RESULTS = Path(__file__).resolve().parent / "results" / "dask.csv"
 COLUMNS = [

@@ -17,8 +17,8 @@ import numpy as np
 
 import tables
 from franet import Cover
-from franet._threads import count_threads
-from franet._torch import load
+from franet._common.threads import count_threads
+from franet.engine.device import load
 
 K = 64
 SHAPES = [(85, 22_283), (100, 100_000), (1_000, 5_000)]

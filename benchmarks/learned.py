@@ -31,12 +31,12 @@ from scipy.stats import binomtest
 from franet import Cover, FRANe
 from franet.cover import _pick, _shares
 from franet.datasets import load
-from franet.engine.tiles import TileRunner
 from franet.evaluation import compare
 from franet.evaluation.folds import paper_folds
 from franet.evaluation.measures import FoldScorer
 from franet.exceptions import DegenerateRankingWarning, UnitsWarning
-from franet.similarity._standardize import feature_rows, standardize
+from franet.pairs.similarity._standardize import feature_rows, standardize
+from franet.pairs.tiles import TileRunner
 
 CHOOSING = (
     "lung_small", "Yale", "colon", "warpPIE10P", "ORL", "lymphoma", "TOX-171", "ALLAML",

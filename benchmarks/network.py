@@ -25,7 +25,7 @@ from scipy import sparse
 def make(n: int, m: int, seed: int = 0):
     """Return a network of groups of very different sizes, most edges inside them."""
     from franet import AttributeNetwork
-    from franet.ranking import rank_scores
+    from franet.search.ranking import rank_scores
 
     rng = np.random.default_rng(seed)
     share = rng.pareto(1.0, max(2, n // 100)) + 0.1

@@ -23,12 +23,12 @@ import numpy as np
 from scaling_simulation import Losses, Pass, simulate
 from scipy.optimize import nnls
 
+from franet._common.memory import BYTES_PER_PAIR
 from franet.engine._numpy import TileEngine
 from franet.engine._windows import windows
 from franet.engine.levels import SAMPLED
-from franet.engine.memory import BYTES_PER_PAIR
 from franet.engine.plan import _MOST_PRODUCTS, _USUAL_PRODUCTS
-from franet.engine.tiles import TileGrid
+from franet.pairs.tiles import TileGrid
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results" / "dask.csv"

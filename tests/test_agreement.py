@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from franet import DegenerateRankingWarning, FRANe
-from franet.similarity import SIMILARITIES
-from franet.thresholds import PROGRESSIONS
+from franet.pairs.similarity import SIMILARITIES
+from franet.search.thresholds import PROGRESSIONS
 from naive import naive_frane
 from tables import TABLES, blocks
 

@@ -11,7 +11,9 @@ from numpydoc.docscrape import ClassDoc
 from numpydoc.validate import validate
 
 import franet
-from franet import centrality, quality, rankers, ranking, similarity, thresholds
+from franet import quality, rankers
+from franet.pairs import similarity
+from franet.search import centrality, ranking, thresholds
 from tables import TABLES
 
 # What makes a docstring wrong, rather than merely short:
@@ -77,7 +79,7 @@ def names():
     yield "franet.rankers.intrinsic_dimension.intrinsic_dimension", CHECKS
     for name in ("summarize", "render", "write"):
         yield f"franet.report.{name}", CHECKS
-    yield "franet._base.FeatureRanker", INTERNAL
+    yield "franet.estimators._base.FeatureRanker", INTERNAL
 
 
 @pytest.mark.parametrize(("name", "checks"), sorted(names(), key=lambda pair: pair[0]))
@@ -88,7 +90,10 @@ def test_docstring(name, checks):
 
 def test_the_list_is_not_empty():
     found = {name for name, _ in names()}
-    assert {"franet._frane.FRANe", "franet._frane.FRANe.fit"} <= found
+    assert {
+        "franet.estimators._frane.FRANe",
+        "franet.estimators._frane.FRANe.fit",
+    } <= found
     assert "franet.network.AttributeNetwork.redundant_with" in found
     assert "franet.quality.rqh" in found
 

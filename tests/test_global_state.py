@@ -12,7 +12,7 @@ from pathlib import Path
 import matplotlib
 import pytest
 
-from franet._global_state import restored_state
+from franet._common.global_state import restored_state
 
 pytest.importorskip("seaborn", reason="networkit then changes the style of plots")
 FOLDER = Path(__file__).parent

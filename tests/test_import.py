@@ -32,7 +32,9 @@ def test_import_loads_nothing_heavy(module):
 
 
 def test_the_estimator_loads_no_data_frame_library_and_no_torch():
-    code = "import sys, franet, franet._torch; franet.FRANe(); print(*sys.modules)"
+    code = (
+        "import sys, franet, franet.engine.device; franet.FRANe(); print(*sys.modules)"
+    )
     loaded = run(code)
     assert "sklearn" in loaded
     assert not {"polars", "h5py", "anndata", "torch"} & set(loaded)
@@ -42,7 +44,7 @@ def test_import_loads_next_to_nothing():
     before = set(run("import sys; print(*sys.modules)"))
     loaded = set(run("import sys, franet; print(*sys.modules)")) - before
     ours = {name for name in loaded if name.partition(".")[0] == "franet"}
-    assert ours == {"franet", "franet._global_state"}
+    assert ours == {"franet", "franet._common", "franet._common.global_state"}
     others = {name.partition(".")[0] for name in loaded - ours}
     assert others <= sys.stdlib_module_names
 

@@ -13,7 +13,8 @@ FIT = """
 import signal, sys, tempfile, warnings
 import numpy as np
 from threadpoolctl import threadpool_info
-from franet import FRANe, _progress
+from franet import FRANe
+from franet._common import progress as _progress
 
 tempfile.tempdir = sys.argv[1]
 warnings.simplefilter("ignore")

@@ -12,9 +12,9 @@ from scipy import sparse, stats
 from scipy.stats.contingency import association
 
 from franet import DataError, FRANe
-from franet._coded import code_table
-from franet.similarity import open_source
-from franet.similarity._mixed import MixedSource
+from franet.pairs.coded import code_table
+from franet.pairs.similarity import open_source
+from franet.pairs.similarity._mixed import MixedSource
 from tables import TABLES
 from test_sklearn import same
 
@@ -128,7 +128,7 @@ WIDE = frame(m=30, numbers=150, levels=(2, 3, 4, 5, 6) * 30)
 @pytest.fixture(autouse=True)
 def small_tiles(monkeypatch, request):
     if "several tiles" in request.node.name:
-        monkeypatch.setattr("franet.similarity._mixed.block_size", lambda n: 8)
+        monkeypatch.setattr("franet.pairs.similarity._mixed.block_size", lambda n: 8)
 
 
 @pytest.mark.kernels

@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 
 from franet import DataError, FRANe
-from franet._alike import correlations
-from franet._coded import code_table
 from franet.exceptions import UsageError
 from franet.network._values import similarities
+from franet.pairs.alike import correlations
+from franet.pairs.coded import code_table
 from franet.plotting import plot_similarity
 from franet.report import summarize
 from test_mixed import frame, naive_similarity

@@ -12,9 +12,9 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from franet import Cover, DataError, FRANe
-from franet._coded import CodedTable, code_table
 from franet.exceptions import UsageError
-from franet.similarity import open_source
+from franet.pairs.coded import CodedTable, code_table
+from franet.pairs.similarity import open_source
 from test_mixed import all_tiles, frame, naive_eta2, naive_similarity
 from test_sklearn import same
 

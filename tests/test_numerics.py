@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from scipy.special import logsumexp
 
 from franet.engine._numpy import TileEngine
-from franet.similarity._distances import DistanceSource
+from franet.pairs.similarity._distances import DistanceSource
 from naive import naive_frane
 from tables import TABLES, blocks, random, tied
 from test_agreement import assert_agrees, fit, power

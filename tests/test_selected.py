@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from franet import Cover
 from franet.datasets import make_groups
-from franet.ranking import tie_groups
+from franet.search.ranking import tie_groups
 from rankers.test_common import NAMES, make
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")

@@ -9,9 +9,9 @@ import pytest
 from scipy import sparse
 
 from franet.engine._numpy import TileEngine
-from franet.similarity import open_source
-from franet.similarity._distances import row_deviations
-from franet.similarity._sparse import SparseCorrelationSource
+from franet.pairs.similarity import open_source
+from franet.pairs.similarity._distances import row_deviations
+from franet.pairs.similarity._sparse import SparseCorrelationSource
 from tables import TABLES
 from test_agreement import NAMED, fit, power
 
@@ -180,7 +180,7 @@ def test_fit_does_not_make_the_table_dense(similarity, monkeypatch):
     monkeypatch.setattr(TileEngine, "KEPT_PAIRS", 10_000)
     monkeypatch.setattr(TileEngine, "DEEP_PAIRS", 10_000)
     # Distances are taken between dense blocks: three small ones are a fifth of a table.
-    monkeypatch.setattr("franet.similarity._distances.block_size", lambda n: 64)
+    monkeypatch.setattr("franet.pairs.similarity._distances.block_size", lambda n: 64)
     m, n = (2000, 3000) if similarity == "correlation" else (1000, 1000)
     table = sparse.random_array(
         (m, n), density=0.01, format="csc", rng=np.random.default_rng(0)

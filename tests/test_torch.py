@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from franet import FRANe, _torch
-from franet._place import Place
-from franet._torch import choose_device, cuda_ready, free_bytes, load, wanted
-from franet.engine.memory import available_bytes
+from franet import FRANe
+from franet._common.memory import available_bytes
+from franet.engine import device as _torch
+from franet.engine.device import choose_device, cuda_ready, free_bytes, load, wanted
+from franet.engine.place import Place
 from franet.exceptions import MissingExtraError, UsageError
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from franet._global_state import restored_state
+from franet._common.global_state import restored_state
 
 if TYPE_CHECKING:
     from franet import (
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
         rankers,
         report,
     )
-    from franet._cover import Cover
-    from franet._frane import FRANe
+    from franet.estimators._cover import Cover
+    from franet.estimators._frane import FRANe
     from franet.exceptions import DataError, DegenerateRankingWarning
     from franet.network import AttributeNetwork
 
@@ -51,10 +51,10 @@ __all__ = [
 # Loaded on first use: scikit-learn and numba take seconds, `import franet` does not.
 _HOME = {
     "AttributeNetwork": "franet.network",
-    "Cover": "franet._cover",
+    "Cover": "franet.estimators._cover",
     "DataError": "franet.exceptions",
     "DegenerateRankingWarning": "franet.exceptions",
-    "FRANe": "franet._frane",
+    "FRANe": "franet.estimators._frane",
 }
 
 

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from franet import FRANe
 from franet.cli import main
-from franet.columns import open_columns
+from franet.pairs.columns import open_columns
 from tables import blocks
 
 APPROXIMATE = ("--ranker", "frane", "--search", "approximate")

@@ -157,7 +157,7 @@ def test_gpus(wanted, monkeypatch):
         get_device_name=lambda i: f"Card {i}",
     )
     torch = SimpleNamespace(__version__="2.9", cuda=cuda)
-    monkeypatch.setattr("franet._torch.load", lambda what: torch)
+    monkeypatch.setattr("franet.engine.device.load", lambda what: torch)
     shown = run("doctor").stdout
     assert "GPU       cuda:0: Card 0, 3.0 GB of 8.0 GB free (torch 2.9)" in shown
     assert "GPU       cuda:1: Card 1" in shown

@@ -129,11 +129,11 @@ def test_options_reach_the_estimator(data):
 
 
 def test_choices_are_those_of_the_estimator():
-    from franet.centrality import CENTRALITIES
     from franet.cli import _options
+    from franet.pairs.similarity import CORRELATIONS, SIMILARITIES
     from franet.quality import QUALITIES
-    from franet.similarity import CORRELATIONS, SIMILARITIES
-    from franet.thresholds import PROGRESSIONS
+    from franet.search.centrality import CENTRALITIES
+    from franet.search.thresholds import PROGRESSIONS
 
     assert set(_options.SIMILARITIES) == set(SIMILARITIES)
     assert set(_options.CORRELATIONS) == set(CORRELATIONS)
@@ -253,14 +253,14 @@ def test_no_winner(tmp_path):
 
 
 def test_truncated_networks_are_told(data, monkeypatch):
-    from franet import _frane
+    from franet.estimators import _frane
 
     class Small(_frane.FRANe):
         def fit(self, X, y=None):
             self.max_edges = 1
             return super().fit(X, y)
 
-    monkeypatch.setattr("franet._frane.FRANe", Small)
+    monkeypatch.setattr("franet.estimators._frane.FRANe", Small)
     result = rank(data)
     assert "edges; only the strongest of each feature" in result.stderr
 

@@ -35,14 +35,14 @@ def test_usage_errors(data, options):
 
 
 def test_parameters_refused_by_the_estimator_are_usage(data, monkeypatch):
-    from franet import _cover
+    from franet.estimators import _cover
 
     class Strict(_cover.Cover):
         def fit(self, X, y=None):
             self.n_ranked = 0
             return super().fit(X, y)
 
-    monkeypatch.setattr("franet._cover.Cover", Strict)
+    monkeypatch.setattr("franet.estimators._cover.Cover", Strict)
     assert "'n_ranked' parameter" in fails("rank", data, code=2)
 
 

@@ -7,13 +7,15 @@ import sys
 import numpy as np
 import pytest
 
-from franet import Cover, _cover, _torch
-from franet._cover import choose_device_for
-from franet._place import parse_place
+from franet import Cover
 from franet.cover._arrays import kernels_of
 from franet.cover._residual import Residual
 from franet.cover._suggest import _kept
 from franet.datasets import make_groups
+from franet.engine import device as _torch
+from franet.engine.place import parse_place
+from franet.estimators import _cover
+from franet.estimators._cover import choose_device_for
 from franet.exceptions import MissingExtraError, UsageError
 from naive_cover import cover_order
 from tables import TABLES

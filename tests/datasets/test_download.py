@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from datasets.served import GIT_ID, SHA256, TINY, X, Y, entry, mat, serving
-from franet._progress import listening
+from franet._common.progress import listening
 from franet.datasets import DATASETS, _download, fetch, load
 from franet.exceptions import DataError, MissingExtraError
 

@@ -9,7 +9,8 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from franet import FRANe, _progress
+from franet import FRANe
+from franet._common import progress as _progress
 from tables import blocks
 
 dask = pytest.importorskip("dask", reason="needs franet[dask]")

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from franet._coded import CodedTable
 from franet.engine._dask import _folder
 from franet.engine._dask_tables import deposit
+from franet.pairs.coded import CodedTable
 
 TABLES = {
     "sparse": sparse.csr_array(np.eye(4, 3)),

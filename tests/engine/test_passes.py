@@ -12,7 +12,7 @@ from franet.engine._numpy import TileEngine
 from franet.engine.graphs import KeptGraphs
 from franet.engine.measure import Measure
 from franet.engine.pairs import Gather
-from franet.similarity import open_source
+from franet.pairs.similarity import open_source
 from tables import random
 
 pytestmark = pytest.mark.kernels

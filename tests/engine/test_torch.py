@@ -17,7 +17,7 @@ from franet.engine._torch import TorchEngine, open_torch_source  # noqa: E402
 from franet.engine._torch_graphs import TorchGraphs, lexsort  # noqa: E402
 from franet.engine.graphs import KeptGraphs  # noqa: E402
 from franet.engine.measure import Measure  # noqa: E402
-from franet.similarity._distances import DistanceSource  # noqa: E402
+from franet.pairs.similarity._distances import DistanceSource  # noqa: E402
 
 NO_CUDA = not torch.cuda.is_available()
 CUDA = pytest.param(

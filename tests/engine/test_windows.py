@@ -13,10 +13,10 @@ from franet.engine._numpy import TileEngine
 from franet.engine._windows import WindowSource, assemble, narrow, windows
 from franet.engine.pairs import Gather
 from franet.engine.passes import Pass
-from franet.engine.tiles import PairSource, TileGrid
-from franet.search import Settings, search
-from franet.similarity import open_source
-from franet.similarity._correlation import BLOCK
+from franet.pairs.similarity import open_source
+from franet.pairs.similarity._correlation import BLOCK
+from franet.pairs.tiles import PairSource, TileGrid
+from franet.search.exact import Settings, search
 from tables import blocks
 
 TABLE = blocks(m=25, n=150)  # five blocks of the small ones

@@ -167,7 +167,7 @@ class Counting(ByColumn):
         import numba
         from threadpoolctl import threadpool_info
 
-        from franet._threads import count_threads
+        from franet._common.threads import count_threads
 
         pools = {pool["num_threads"] for pool in threadpool_info()}
         threads = {count_threads(self.n_jobs), numba.config.NUMBA_NUM_THREADS, *pools}

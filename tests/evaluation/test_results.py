@@ -5,8 +5,8 @@ import pytest
 from sklearn.base import BaseEstimator
 
 from franet import FRANe
+from franet._common.table import Table
 from franet.evaluation import Record, Results
-from franet.evaluation._table import Table
 from franet.evaluation.records import changed_parameters
 from franet.exceptions import DataError, UsageError
 

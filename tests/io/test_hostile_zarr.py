@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from franet import FRANe
-from franet.columns import open_columns
 from franet.evaluation import evaluate
 from franet.exceptions import DataError
 from franet.io import read_table
+from franet.pairs.columns import open_columns
 from franet.rankers import Variance
 from franet.rankers.intrinsic_dimension import intrinsic_dimension
 

@@ -10,9 +10,9 @@ import pytest
 from scipy import sparse
 
 from franet import FRANe
-from franet.columns import Columns
 from franet.exceptions import DataError, MissingExtraError, UsageError
 from franet.io import read_table
+from franet.pairs.columns import Columns
 from stored_tables import NAMES, TABLE, assert_same
 
 anndata = pytest.importorskip("anndata", reason="needs the extra anndata")

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from franet import FRANe
-from franet.columns import Columns
 from franet.exceptions import DataError, UsageError
 from franet.io import read_table
+from franet.pairs.columns import Columns
 from stored_tables import NAMES, TABLE, assert_same, in_backed, in_parquet, in_zarr
 
 

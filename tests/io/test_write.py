@@ -9,9 +9,9 @@ import sys
 import numpy as np
 import pytest
 
+from franet._common.files import unguard
 from franet.exceptions import DataError, MissingExtraError, UsageError
 from franet.io import atomic_write, check_target, read_table, write_table
-from franet.io._cells import unguard
 
 COLUMNS = {
     "rank": [1, 2, 3],

@@ -9,8 +9,8 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from franet._progress import listening
-from franet._torch import cuda_ready
+from franet._common.progress import listening
+from franet.engine.device import cuda_ready
 from franet.exceptions import DegenerateRankingWarning
 from franet.rankers import AgnoS, get
 from franet.rankers._agnos_numpy import (

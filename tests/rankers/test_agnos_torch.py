@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from franet._torch import cuda_ready
+from franet.engine.device import cuda_ready
 from franet.exceptions import MissingExtraError, UsageError
 from franet.rankers import AgnoS, _agnos_torch
 from franet.rankers._agnos_numpy import Network, Settings, initial, train
@@ -72,7 +72,7 @@ def test_without_torch(monkeypatch):
 
 
 def test_auto_without_a_cuda_device_is_numpy(monkeypatch):
-    monkeypatch.setattr("franet._torch.cuda_ready", lambda: False)
+    monkeypatch.setattr("franet.engine.device.cuda_ready", lambda: False)
     X, _ = planted()
     assert AgnoS(n_hidden=1, random_state=0).fit(X).backend_ == "numpy"
 

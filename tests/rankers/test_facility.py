@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from franet._progress import listening
+from franet._common.progress import listening
 from franet.rankers import _facility
 from franet.rankers._facility import Bounds, Columns, FacilityGains
 from franet.rankers.kernels import add_gains, falls

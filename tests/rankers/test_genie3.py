@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import ExtraTreesRegressor
 
-from franet._progress import listening
+from franet._common.progress import listening
 from franet.rankers import Genie3
 from franet.rankers.genie3 import components
 from tables import TABLES, random

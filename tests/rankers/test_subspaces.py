@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from approximate.made import agreement, factors
+from search.approximate.made import agreement, factors
 from franet import Cover, FRANe
 from franet.exceptions import ApproximationWarning, UsageError
 from franet.rankers import LaplacianScore, RandomSubspaces, Variance

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from franet.io._source import require
+from franet._common.optional import require
 
 if TYPE_CHECKING:
-    from franet._base import FeatureRanker
+    from franet.estimators._base import FeatureRanker
 
 __all__ = ["rank_features"]
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from franet._common.files import check_apart
 from franet.anndata._results import columns_of, matrix_of, notes_on, store_columns
 from franet.exceptions import DataError
 from franet.io import atomic_write
-from franet.io._write import check_apart
 
 __all__ = ["write_ranked_file"]
 

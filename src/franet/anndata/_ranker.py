@@ -14,8 +14,8 @@ def prepare(ranker: Any, n_top: Any) -> Any:
     """Return a copy of the ranker that selects as many features as are asked for."""
     from sklearn.base import clone
 
-    from franet._base import FeatureRanker
-    from franet._cover import Cover
+    from franet.estimators._base import FeatureRanker
+    from franet.estimators._cover import Cover
 
     if ranker is None:
         ranker = Cover()

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from franet.columns._open import as_numpy, check_stored
 from franet.exceptions import DataError, UsageError
+from franet.pairs.columns._open import as_numpy, check_stored
 
 __all__ = ["read_matrix"]
 

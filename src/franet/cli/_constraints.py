@@ -85,7 +85,7 @@ class _Finder:
     def __init__(self, names: Sequence[str]) -> None:
         import numpy as np
 
-        from franet.network._select import FeatureIndex
+        from franet._common.features import FeatureIndex
 
         self._names = set(names)
         self._index = FeatureIndex(np.array(names, object))
@@ -114,7 +114,7 @@ class _Finder:
 
 def _lines(option: str, path: Path) -> list[_Line]:
     """Read a file of two columns, with a comma or a tab between them."""
-    from franet.io._cells import unguard
+    from franet._common.files import unguard
     from franet.io._source import check_readable, open_text, reading
 
     check_readable(path)

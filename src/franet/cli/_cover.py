@@ -23,7 +23,7 @@ def can_be_picked(
     import numpy as np
 
     from franet.cover._constraints import read_constraints
-    from franet.similarity._sparse import constant_in
+    from franet.pairs.similarity._sparse import constant_in
 
     given = ("include", "exclude", "cost", "groups")
     found = read_constraints(
@@ -81,7 +81,7 @@ def facts(ranker: Any) -> dict[str, Any]:
 def plan(X: Any, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the fit will take; its time is not known before."""
     from franet import Cover
-    from franet._threads import count_threads
+    from franet._common.threads import count_threads
 
     place = Cover(**parameters)._place()
     if place.kind not in ("auto", "numpy"):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from franet._coded import CodedTable
-from franet._progress import Listener, listening
+from franet._common.progress import Listener, listening
+from franet.pairs.coded import CodedTable
 
 __all__ = ["add_stability", "draw"]
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from franet._progress import Listener, listening
+from franet._common.progress import Listener, listening
 from franet.cli import _cover
 from franet.cli._constraints import in_names
 from franet.cli._draws import add_stability, draw
@@ -243,7 +243,7 @@ def _redundant_in_network(ranker: Any) -> tuple[Any, Any]:
     An edge alone does not tell: at a low threshold there are edges between features
     that have nothing in common. A distance knows no bar that would.
     """
-    from franet._alike import REDUNDANT
+    from franet.pairs.alike import REDUNDANT
 
     partner, weight = ranker.network_.redundant_with()
     known = ranker.weighted and ranker.variant == "paper"
@@ -255,7 +255,7 @@ def _redundant_in_network(ranker: Any) -> tuple[Any, Any]:
 
 def _redundant_among(X: Any, order: Any) -> tuple[dict[int, int], dict[int, float]]:
     """Return for each shown feature the better one it repeats most, and their r."""
-    from franet._alike import correlations, redundant_among
+    from franet.pairs.alike import correlations, redundant_among
 
     at, weight = redundant_among(correlations(X, order))
     partner = {

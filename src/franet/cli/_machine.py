@@ -19,7 +19,7 @@ _VARIABLES = (
 
 def processor() -> dict[str, Any]:
     """Return the system, its cores, and how many threads a fit takes."""
-    from franet._threads import count_threads
+    from franet._common.threads import count_threads
 
     return {
         "system": platform.platform(),
@@ -51,7 +51,7 @@ def blas() -> list[dict[str, Any]]:
 
 def gpu() -> dict[str, Any]:
     """Return what torch finds: its version, the devices, and a reason for none."""
-    from franet import _torch
+    from franet.engine import device as _torch
     from franet.exceptions import MissingExtraError
 
     found: dict[str, Any] = {"torch": None, "devices": [], "reason": None}
@@ -76,7 +76,7 @@ def gpu() -> dict[str, Any]:
 
 def memory() -> dict[str, Any]:
     """Return how much memory is free."""
-    from franet.engine.memory import available_bytes
+    from franet._common.memory import available_bytes
 
     return {"free": available_bytes()}
 

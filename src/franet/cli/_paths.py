@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
+from franet._common.files import is_inside, is_same_file
 from franet.exceptions import UsageError
-from franet.io._write import is_inside, is_same_file
 
 __all__ = ["Command", "Reads", "ReadsResults", "Writes", "check_paths", "results_files"]
 

@@ -70,7 +70,7 @@ def largest_to_load(ranker: str, parameters: Mapping[str, Any]) -> int | None:
 
     The paper's ranking by correlations can do without the whole table in memory.
     """
-    from franet.engine.memory import available_bytes, parse_bytes
+    from franet._common.memory import available_bytes, parse_bytes
     from franet.rankers import get
 
     if ranker != FRANE:

@@ -31,7 +31,7 @@ def _brought_near(X: Any) -> Any:
     from scipy.sparse import issparse
     from sklearn.utils.sparsefuncs import inplace_column_scale
 
-    from franet.similarity._standardize import powers_of_two
+    from franet.pairs.similarity._standardize import powers_of_two
 
     largest = _largest(X)
     far = np.abs(np.frexp(largest)[1]) > _FAR

@@ -164,7 +164,7 @@ def run(
     Stop it when you like, and give the same command again: it goes on where it was.
     A ranker that fails on a fold is noted as failed, and the others go on.
     """
-    from franet._progress import listening
+    from franet._common.progress import listening
     from franet.cli._bench_bar import BenchBar
     from franet.cli._specs import (
         parse_counts,
@@ -281,8 +281,8 @@ def plot(
     The critical-difference diagram at --at features compares the rankers over the
     data sets that all of them finished.
     """
+    from franet._common.optional import require
     from franet.cli._screen import save_picture
-    from franet.io._source import require
 
     require("matplotlib", "Plotting", "plot").use("agg")
     results = _results(folder, folds)

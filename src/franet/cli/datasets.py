@@ -63,7 +63,7 @@ def fetch(ctx: click.Context, names: tuple[str, ...], quiet: bool) -> None:
     What is here already is checked, and not downloaded again. The folder of the cache
     is FRANET_CACHE, if that is set.
     """
-    from franet._progress import listening
+    from franet._common.progress import listening
     from franet.cli._screen import ProgressBar
     from franet.datasets import fetch as fetch_one
     from franet.exceptions import DataError

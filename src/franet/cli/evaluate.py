@@ -158,7 +158,7 @@ def evaluate(
 
 def _check_picture(path: Path) -> None:
     """Raise before any work where the picture could not be drawn after it."""
-    from franet.io._source import require
+    from franet._common.optional import require
 
     if path.suffix not in _PICTURES:
         raise UsageError(

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from franet._torch import load
+from franet.engine.device import load
 
 __all__ = ["Array", "at_once", "beside", "host", "kernels_of", "namespace", "put"]
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from franet._common.features import FeatureIndex
 from franet.exceptions import DataError, UsageError
-from franet.network._select import FeatureIndex
 
 __all__ = ["PARAMETERS", "Constraints", "by_position", "read_constraints"]
 

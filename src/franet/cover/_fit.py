@@ -15,7 +15,7 @@ from franet.cover._pick import NOTHING, Picker
 from franet.cover._represent import coverage, represent
 from franet.cover._shares import Table, blocks_of, make_table
 from franet.cover._suggest import Suggestion, suggest
-from franet.ranking import EQUAL
+from franet.search.ranking import EQUAL
 
 __all__ = ["CoverRanking", "rank_by_cover", "star"]
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from franet._progress import report
+from franet._common.progress import report
 from franet.cover._arrays import host
 from franet.cover._constraints import Constraints
 from franet.cover._shares import Linear, Nearest, Representatives, Table
-from franet.engine.tiles import TileRunner
-from franet.ranking import EQUAL
+from franet.pairs.tiles import TileRunner
+from franet.search.ranking import EQUAL
 
 __all__ = ["NOTHING", "Picker"]
 

@@ -25,9 +25,13 @@ from franet.cover._arrays import (
     put,
 )
 from franet.cover._residual import Residual
-from franet.engine.tiles import TileRunner
-from franet.similarity._correlation import rank_columns
-from franet.similarity._standardize import feature_rows, powers_of_two, standardize
+from franet.pairs.similarity._correlation import rank_columns
+from franet.pairs.similarity._standardize import (
+    feature_rows,
+    powers_of_two,
+    standardize,
+)
+from franet.pairs.tiles import TileRunner
 
 __all__ = [
     "Linear",

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.stats import beta
 
 from franet.cover._arrays import Array, at_once, kernels_of, namespace
-from franet.engine.tiles import TileRunner
 from franet.exceptions import UsageError
+from franet.pairs.tiles import TileRunner
 
 __all__ = ["Suggestion", "suggest"]
 

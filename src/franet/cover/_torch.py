@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from franet._torch import load
 from franet.cover.kernels import EQUAL
+from franet.engine.device import load
 
 __all__ = [
     "add_squares_of",

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from franet.engine._jit import kernel, reduction
+from franet._common.jit import kernel, reduction
 
 __all__ = [
     "EQUAL",

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from franet._progress import report
+from franet._common.optional import require
+from franet._common.progress import report
 from franet.datasets._files import (
     cache_folder,
     difference,
@@ -20,7 +21,6 @@ from franet.datasets._files import (
 )
 from franet.datasets._registry import Entry, get
 from franet.exceptions import DataError
-from franet.io._source import require
 
 __all__ = ["Fetched", "fetch", "not_here"]
 

@@ -7,7 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-from franet._checked import FLAG, checked, optional
+from franet._common.checked import FLAG, checked, optional
 from franet.datasets._registry import DATASETS, Entry, get
 from franet.exceptions import DataError
 

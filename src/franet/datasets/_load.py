@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from franet._checked import FLAG, TEXT, checked
+from franet._common.checked import FLAG, TEXT, checked
 from franet.datasets._download import fetch, not_here
 from franet.datasets._files import find, verify
 from franet.datasets._registry import Entry, get

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 
-from franet._checked import TEXT, checked
+from franet._common.checked import TEXT, checked
 from franet.exceptions import UsageError
 
 __all__ = ["DATASETS", "Entry", "get"]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from franet._checked import FLAG, NUMBER, RANDOM, WHOLE, checked, optional
+from franet._common.checked import FLAG, NUMBER, RANDOM, WHOLE, checked, optional
 from franet.exceptions import UsageError
 
 __all__ = ["Groups", "make_groups", "make_hub"]

@@ -18,24 +18,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from franet import __version__
-from franet._progress import report
-from franet._validation import check_table, number_to_select
-from franet.checkpoint import open_checkpoint
+from franet._common.memory import Store
+from franet._common.optional import require
+from franet._common.progress import report
 from franet.engine._dask_crew import Crew
 from franet.engine._dask_tables import deposit, find_file
 from franet.engine._dask_tasks import Part, Recipe, about, run_part, tile_of
 from franet.engine._numpy import TileEngine
 from franet.engine._windows import Window, assemble, narrow, windows
-from franet.engine.memory import Store
+from franet.engine.checkpoint import open_checkpoint
 from franet.engine.passes import Pass, State
 from franet.engine.plan import make_plan
-from franet.engine.tiles import PairSource
+from franet.estimators._validation import check_table, number_to_select
 from franet.exceptions import BackendError, UsageError
-from franet.io._source import require
+from franet.pairs.tiles import PairSource
 
 if TYPE_CHECKING:
-    from franet._frane import FRANe
-    from franet.search import Settings
+    from franet.estimators._frane import FRANe
+    from franet.search.exact import Settings
 
 __all__ = ["DaskEngine", "open_dask"]
 

@@ -12,11 +12,11 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from franet.columns import Columns
+from franet._common.memory import available_bytes
 from franet.engine._dask_tables import TableFile
 from franet.engine._dask_tasks import Recipe, forget
-from franet.engine.memory import available_bytes
 from franet.exceptions import BackendError
+from franet.pairs.columns import Columns
 
 __all__ = ["Crew"]
 

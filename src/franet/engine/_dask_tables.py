@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from franet._coded import CodedTable
-from franet.columns import Columns, open_columns
-from franet.columns._array import MappedColumns, is_mapped
-from franet.columns._chunked import ChunkedColumns, DaskColumns
+from franet.pairs.coded import CodedTable
+from franet.pairs.columns import Columns, open_columns
+from franet.pairs.columns._array import MappedColumns, is_mapped
+from franet.pairs.columns._chunked import ChunkedColumns, DaskColumns
 
 __all__ = ["TableFile", "deposit", "find_file"]
 
@@ -121,7 +121,7 @@ def find_file(X: Any, table: Any) -> TableFile | None:
     X : object
         The table as the user has given it.
     table : ndarray, sparse array, CodedTable or Columns
-        The same, as :func:`franet._validation.check_table` returns it.
+        The same, as :func:`franet.estimators._validation.check_table` returns it.
     """
     lazy = isinstance(table, Columns)
     if isinstance(table, MappedColumns):

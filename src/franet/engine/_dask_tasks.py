@@ -16,16 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from franet import __version__
-from franet.columns import Columns
-from franet.columns._finite import PAIRWISE
+from franet._common.memory import Store
 from franet.engine._dask_malloc import keeping_memory
 from franet.engine._dask_tables import TableFile
 from franet.engine._windows import Window, WindowSource
-from franet.engine.memory import Store
 from franet.engine.passes import Pass, State
-from franet.engine.tiles import PairSource, TileRunner
 from franet.exceptions import BackendError, UsageError
-from franet.similarity import open_source
+from franet.pairs.columns import Columns
+from franet.pairs.columns._finite import PAIRWISE
+from franet.pairs.similarity import open_source
+from franet.pairs.tiles import PairSource, TileRunner
 
 __all__ = ["Part", "Recipe", "about", "forget", "run_part", "tile_of"]
 
@@ -55,7 +55,7 @@ class Recipe:
     table : TableFile or None
         Where the table lies; None: it is handed over with each task.
     options : dict
-        What :func:`franet.similarity.open_source` is called with.
+        What :func:`franet.pairs.similarity.open_source` is called with.
     """
 
     token: str

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from franet._common.memory import Store
 from franet.engine import passes
 from franet.engine.graphs import KeptGraphs, heap_edges
 from franet.engine.measure import ZERO, Extrema, Measure, Tally
-from franet.engine.memory import Store
 from franet.engine.pairs import Gather, Harvest, Pairs
 from franet.engine.passes import Pass, State
-from franet.engine.tiles import PairSource, Tile, TileRunner
+from franet.pairs.tiles import PairSource, Tile, TileRunner
 
 if TYPE_CHECKING:
-    from franet.checkpoint import Checkpoint
+    from franet.engine.checkpoint import Checkpoint
 
 __all__ = ["TileEngine"]
 

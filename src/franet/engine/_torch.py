@@ -14,23 +14,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from franet import _torch
-from franet._progress import report
+from franet._common.progress import report
+from franet.engine import device as _torch
 from franet.engine._numpy import TileEngine
 from franet.engine._torch_graphs import TorchGraphs
 from franet.engine._torch_passes import PASSES
 from franet.engine.graphs import KeptGraphs
 from franet.engine.passes import Pass, State
-from franet.engine.tiles import PairSource, Tile
 from franet.exceptions import DataError, UsageError
-from franet.similarity._correlation import rank_columns
-from franet.similarity._dense import check_not_all
-from franet.similarity._distances import DistanceSource, length_of_rows
-from franet.similarity._standardize import constant_columns
-from franet.similarity.kernels import HUGE, TINY
+from franet.pairs.similarity._correlation import rank_columns
+from franet.pairs.similarity._dense import check_not_all
+from franet.pairs.similarity._distances import DistanceSource, length_of_rows
+from franet.pairs.similarity._standardize import constant_columns
+from franet.pairs.similarity.kernels import HUGE, TINY
+from franet.pairs.tiles import PairSource, Tile
 
 if TYPE_CHECKING:
-    from franet.checkpoint import Checkpoint
+    from franet.engine.checkpoint import Checkpoint
 
 __all__ = ["TorchEngine", "open_torch_source"]
 
@@ -177,8 +177,8 @@ class TorchDistanceSource(TorchSource):
     def _by_powers(self, A: Any, B: Any, top: Any) -> Any:
         """Return distances, given the largest difference of each pair.
 
-        As :func:`franet.similarity.kernels.minkowski` does: powers of what differences
-        are of the largest neither overflow nor vanish.
+        As the kernel `minkowski` of `franet.pairs.similarity` does: powers of what
+        differences are of the largest neither overflow nor vanish.
         """
         top.clamp_(TINY, HUGE)
         sums = top.new_zeros(top.shape)
@@ -262,7 +262,7 @@ def _check_range(rows: NDArray[np.float64], similarity: str, p: float) -> None:
 def _standardized(torch: Any, X: Any) -> Any:
     """Return the columns of a table as centred rows of unit length, in float64.
 
-    As :func:`franet.similarity._standardize.standardize` does, on the device.
+    As :func:`franet.pairs.similarity._standardize.standardize` does, on the device.
     """
     rows = X.T.to(torch.float64, copy=True).contiguous()
     largest = rows.abs().amax(dim=1, keepdim=True)

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from franet import _torch
+from franet.engine import device as _torch
 from franet.engine.graphs import KeptGraphs, Solution, adjacency
-from franet.engine.tiles import TileRunner
+from franet.pairs.tiles import TileRunner
 
 __all__ = ["TorchGraphs", "lexsort"]
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from franet import _torch
+from franet.engine import device as _torch
 from franet.engine import pairs, passes
 from franet.engine._torch_graphs import lexsort
 from franet.engine.measure import Measure, Tally
 from franet.engine.passes import Pass, State
-from franet.engine.tiles import Tile
+from franet.pairs.tiles import Tile
 
 if TYPE_CHECKING:
     from franet.engine._torch import TorchEngine

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from franet._common.memory import Store
 from franet.engine import passes
-from franet.engine.memory import Store
 from franet.engine.pairs import Gather
 from franet.engine.passes import Pass, Product, State
-from franet.engine.tiles import PairSource, Tile, TileGrid
+from franet.pairs.tiles import PairSource, Tile, TileGrid
 
 __all__ = ["Assembly", "Window", "WindowSource", "assemble", "narrow", "windows"]
 

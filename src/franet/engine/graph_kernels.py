@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from franet.engine._jit import kernel
+from franet._common.jit import kernel
 from franet.engine.kernels import offer
 
 __all__ = [

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from franet._common.memory import Store, give_pages_back
 from franet.engine import graph_kernels, kernels
 from franet.engine.measure import BinTable, Measure
-from franet.engine.memory import Store, give_pages_back
 from franet.engine.passes import empty_heaps
-from franet.engine.tiles import Tile, TileRunner
+from franet.pairs.tiles import Tile, TileRunner
 
 __all__ = [
     "EdgeSink",

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from franet._common.memory import Store
 from franet.engine import kernels
 from franet.engine.graphs import EdgeSink, KeptGraphs, adjacency, merge_edges
 from franet.engine.measure import Measure, NearTable
-from franet.engine.memory import Store
 from franet.engine.passes import Degrees, Pass, State
-from franet.engine.tiles import PairSource, Tile, TileGrid
+from franet.pairs.tiles import PairSource, Tile, TileGrid
 
 __all__ = ["Gather", "Harvest", "Pairs"]
 

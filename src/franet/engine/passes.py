@@ -15,10 +15,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from franet._common.memory import Store
 from franet.engine import kernels
 from franet.engine.measure import Measure, Tally
-from franet.engine.memory import Store
-from franet.engine.tiles import PairSource, Tile, TileGrid
+from franet.pairs.tiles import PairSource, Tile, TileGrid
 
 __all__ = [
     "CountCells",

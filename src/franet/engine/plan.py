@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from franet._common.memory import BYTES_PER_PAIR, available_bytes
 from franet.engine import kernels
 from franet.engine._numpy import TileEngine
 from franet.engine.measure import Tally
-from franet.engine.memory import BYTES_PER_PAIR, available_bytes
-from franet.engine.tiles import PairSource, TileGrid
 from franet.exceptions import UsageError
+from franet.pairs.tiles import PairSource, TileGrid
 
 __all__ = ["Plan", "make_plan"]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from franet._checked import (
+from franet._common.checked import (
     FLAG,
     FUNCTION,
     NAMES,
@@ -20,9 +20,7 @@ from franet._checked import (
     checked,
     optional,
 )
-from franet._progress import Listener, listening, report
-from franet.columns._finite import check_finite
-from franet.columns._open import in_memory
+from franet._common.progress import Listener, listening, report
 from franet.cover._constraints import by_position
 from franet.evaluation._unit import prepare, run_unit
 from franet.evaluation.folds import make_folds, name_folds
@@ -35,6 +33,8 @@ from franet.evaluation.measures import (
 from franet.evaluation.records import RANDOM, Record, changed_parameters
 from franet.evaluation.results import Results
 from franet.exceptions import DataError, UsageError
+from franet.pairs.columns._finite import check_finite
+from franet.pairs.columns._open import in_memory
 from franet.rankers import get
 
 __all__ = ["evaluate"]

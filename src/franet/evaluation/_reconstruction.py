@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils.validation import validate_data
 
-from franet._validation import fitted_table
+from franet.estimators._validation import fitted_table
 from franet.evaluation.folds import shuffled_folds
 from franet.evaluation.measures import MEASURES, FoldScorer, check_measures
 from franet.exceptions import DataError, UsageError

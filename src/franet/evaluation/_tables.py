@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from franet.evaluation._table import Table
+from franet._common.table import Table
 from franet.evaluation.measures import MEASURES
 from franet.evaluation.statistics import average_ranks, wins
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from franet._checked import SEED, WHOLE, checked
+from franet._common.checked import SEED, WHOLE, checked
 from franet.exceptions import UsageError
 
 __all__ = ["Fold", "make_folds", "name_folds", "paper_folds", "shuffled_folds"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from franet.engine._jit import kernel
+from franet._common.jit import kernel
 
 __all__ = ["add_squares", "kth_smallest"]
 

@@ -19,7 +19,7 @@ from franet.evaluation._weights import (
 )
 from franet.evaluation.folds import Fold
 from franet.exceptions import DataError, UsageError
-from franet.similarity._standardize import powers_of_two
+from franet.pairs.similarity._standardize import powers_of_two
 
 __all__ = ["MEASURES", "FoldScorer", "Measure", "check_measures", "feature_counts"]
 

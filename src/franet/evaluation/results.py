@@ -9,9 +9,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from franet._checked import AXES, NUMBER, SEED, SEVERAL, TEXT, WHOLE, checked, optional
+from franet._common.checked import (
+    AXES,
+    NUMBER,
+    SEED,
+    SEVERAL,
+    TEXT,
+    WHOLE,
+    checked,
+    optional,
+)
+from franet._common.table import Table
 from franet.evaluation._curve import Curve
-from franet.evaluation._table import Table
 from franet.evaluation.measures import MEASURES
 from franet.evaluation.records import Record, Row
 from franet.evaluation.stability import jaccard, kuncheva, rank_correlation

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from joblib import cpu_count
 
-from franet._progress import report
-from franet.engine.memory import parse_bytes
+from franet._common.memory import parse_bytes
+from franet._common.progress import report
 from franet.evaluation._crew import Answer, Crew, Limits
 from franet.evaluation._machine import machine, versions
 from franet.evaluation._plan import Survey, Wanted, check_same, make_tasks, survey

@@ -11,9 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
+from franet._common.files import lock_file
 from franet.evaluation.records import Record
 from franet.exceptions import DataError
-from franet.io._lock import lock_file
 
 __all__ = ["Store", "merge"]
 

@@ -11,11 +11,18 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from franet._common.files import (
+    atomic_write,
+    check_path,
+    check_target,
+    check_truth,
+    check_type,
+)
 from franet.exceptions import UsageError
 from franet.io._registry import FORMATS, find_format
-from franet.io._source import check_path, check_readable, check_truth, check_type
+from franet.io._source import check_readable
 from franet.io._table import Options, Table, finish
-from franet.io._write import atomic_write, check_target, write_table
+from franet.io._write import write_table
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike

@@ -6,20 +6,14 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from franet.columns._zarr import check_arrays, check_folder
+from franet._common.optional import require
 from franet.exceptions import DataError
 from franet.io import _h5ad
 from franet.io._choose import check_tables, choose
 from franet.io._hdf5 import look_through, start_looking
-from franet.io._source import (
-    check_expansion,
-    chunk_bytes,
-    expect,
-    opened,
-    reading,
-    require,
-)
+from franet.io._source import check_expansion, chunk_bytes, expect, opened, reading
 from franet.io._table import Options, Raw, check_numbers
+from franet.pairs.columns._zarr import check_arrays, check_folder
 
 __all__ = ["read"]
 

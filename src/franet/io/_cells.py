@@ -6,16 +6,15 @@ import math
 import re
 from collections.abc import Iterable
 
+from franet._common.files import is_number
+
 __all__ = [
     "MISSING",
     "decimal_signs",
-    "guard",
     "is_blank",
-    "is_number",
     "is_spaced",
     "is_text",
     "to_number",
-    "unguard",
 ]
 
 # What pandas takes for a missing value, so that both paths agree.
@@ -27,9 +26,6 @@ MISSING = frozenset(
     }
 )  # fmt: skip
 _TRUTH = frozenset({"True", "TRUE", "true", "False", "FALSE", "false"})
-# What a spreadsheet takes for a formula, and what `guard` writes for it.
-_FORMULA = re.compile(r"'*[=+\-@\t\r\n]")
-_GUARDED = re.compile(r"'+[=+\-@\t\r\n]")
 # Numbers with separated thousands, by decimal sign.
 _GROUPED = {
     ".": re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$", re.ASCII),
@@ -38,23 +34,6 @@ _GROUPED = {
 # The same with blanks or apostrophes, which are not read.
 _SPACED = re.compile(r"[+-]?[1-9]\d{0,2}([ \u00a0\u2009\u202f'’]\d{3})+([.,]\d*)?")
 _COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?$", re.ASCII)
-
-
-def is_number(cell: str) -> bool:
-    """Return whether the cell is a plain number, without separated thousands.
-
-    Examples
-    --------
-    >>> is_number("1e-3"), is_number("1,5"), is_number("NA")
-    (True, False, False)
-    """
-    if "_" in cell:  # Python's float reads 1_000, tables do not
-        return False
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
 
 
 def _parse(bare: str, decimal: str) -> float | None:
@@ -119,33 +98,6 @@ def to_number(cell: str, decimal: str = ".") -> float | None:
     if bare in _TRUTH:
         return float(bare.lower() == "true")
     return _parse(bare, decimal)
-
-
-def guard(cell: str) -> str:
-    """Return text that no spreadsheet takes for a formula, with a quote before it.
-
-    Numbers are left as they are. Text that looks as if it were guarded gets one more
-    quote, so that `unguard` gives every text back.
-
-    Examples
-    --------
-    >>> guard("=1+1"), guard("-1.5"), guard("'=1+1"), guard("a=1")
-    ("'=1+1", '-1.5', "''=1+1", 'a=1')
-    """
-    if not _FORMULA.match(cell) or (is_number(cell) and cell.isprintable()):
-        return cell
-    return f"'{cell}"
-
-
-def unguard(cell: str) -> str:
-    """Return the text that `guard` was given.
-
-    Examples
-    --------
-    >>> unguard("'=1+1"), unguard("''=1+1"), unguard("'a'")
-    ('=1+1', "'=1+1", "'a'")
-    """
-    return cell[1:] if _GUARDED.match(cell) else cell
 
 
 def is_blank(cells: Iterable[str]) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
+from franet._common.files import is_number
 from franet.exceptions import DataError
-from franet.io._cells import decimal_signs, is_number, to_number
+from franet.io._cells import decimal_signs, to_number
 
 __all__ = ["check_dots", "decimal_sign"]
 

@@ -8,10 +8,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from franet._common.optional import require
 from franet.exceptions import DataError
 from franet.io._batches import check_batches
 from franet.io._pages import check_pages
-from franet.io._source import expect, reading, require, start_of
+from franet.io._source import expect, reading, start_of
 from franet.io._table import Options, Raw, non_numeric
 
 __all__ = ["read"]
@@ -65,7 +66,7 @@ def _open(path: Path, options: Options) -> Raw | None:
         types, parquet = map(import_module, ("pyarrow.types", "pyarrow.parquet"))
     except ImportError:
         return None
-    from franet.columns._parquet import ParquetColumns
+    from franet.pairs.columns._parquet import ParquetColumns
 
     if int(pyarrow.__version__.partition(".")[0]) < _PYARROW:
         return None

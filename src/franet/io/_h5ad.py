@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from franet.columns._zarr import check_arrays
+from franet._common.optional import require
 from franet.exceptions import DataError, UsageError
 from franet.io._hdf5 import look_through, start_looking
 from franet.io._source import (
@@ -17,9 +17,9 @@ from franet.io._source import (
     expect,
     opened,
     reading,
-    require,
 )
 from franet.io._table import Options, Raw
+from franet.pairs.columns._zarr import check_arrays
 
 __all__ = ["read", "read_folder"]
 

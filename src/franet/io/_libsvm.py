@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from franet._global_state import restored_state
+from franet._common.global_state import restored_state
 from franet.io._source import open_binary, reading
 from franet.io._table import Options, Raw
 

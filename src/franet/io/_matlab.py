@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from franet._common.optional import require
 from franet.exceptions import DataError
 from franet.io._choose import choose
 from franet.io._hdf5 import look_through
 from franet.io._mat5 import read_variable, variables
-from franet.io._source import check_expansion, reading, require, start_of
+from franet.io._source import check_expansion, reading, start_of
 from franet.io._table import Options, Raw
 
 __all__ = ["read"]

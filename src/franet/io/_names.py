@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from franet._common.files import unguard
 from franet.exceptions import DataError
-from franet.io._cells import unguard
 from franet.io._source import check_readable, open_text, reading
 
 __all__ = ["read_names"]

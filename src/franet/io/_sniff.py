@@ -9,15 +9,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from franet._common.files import is_number, unguard
 from franet.exceptions import DataError
-from franet.io._cells import (
-    decimal_signs,
-    is_blank,
-    is_number,
-    is_spaced,
-    is_text,
-    unguard,
-)
+from franet.io._cells import decimal_signs, is_blank, is_spaced, is_text
 from franet.io._source import open_text, reading
 from franet.io._table import Options
 

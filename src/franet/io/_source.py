@@ -4,25 +4,18 @@ from __future__ import annotations
 
 import io
 import math
-import os
-import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
-from importlib import import_module
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, cast
 
-from franet._global_state import restored_state
 from franet.exceptions import DataError, MissingExtraError, UsageError
 
 __all__ = [
     "check_expansion",
-    "check_path",
     "check_readable",
     "check_shape",
-    "check_truth",
-    "check_type",
     "chunk_bytes",
     "claimed_bytes",
     "expect",
@@ -31,7 +24,6 @@ __all__ = [
     "open_text",
     "opened",
     "reading",
-    "require",
 ]
 
 _GZIP = b"\x1f\x8b"
@@ -44,37 +36,6 @@ _PER_CHUNK = 4096  # bytes, also where no file has the chunk
 # hashed features have, and some 70,000 rows are harmless.
 _PER_LINE = 60
 _PER_CHARACTER = 4  # bytes of a table: a digit and a comma are a number
-
-
-def check_type(name: str, value: Any, words: str, *kinds: type) -> None:
-    """Raise a UsageError where an argument is of none of the types, nor None.
-
-    Examples
-    --------
-    >>> check_type("format", 3, "a str", str)
-    Traceback (most recent call last):
-    franet.exceptions.UsageError: format is a str, not a value of type int
-    """
-    if value is not None and not isinstance(value, kinds):
-        raise UsageError(
-            f"{name} is {words}, not a value of type {type(value).__name__}"
-        )
-
-
-def check_truth(**values: Any) -> None:
-    """Raise a UsageError where an argument is neither true nor false, as arrays are."""
-    for name, value in values.items():
-        try:
-            bool(value)
-        except Exception as err:
-            raise UsageError(f"{name} is True or False") from err
-
-
-def check_path(path: Any, name: str = "path") -> None:
-    """Raise a UsageError where an argument is no path."""
-    check_type(name, path, "a str or a path", str, os.PathLike)
-    if path is None or path == "":
-        raise UsageError(f"{name} is a str or a path, and not empty; name a file")
 
 
 def check_readable(path: Path, folder: bool = False) -> None:
@@ -187,7 +148,7 @@ class _Unpacked(io.RawIOBase):
 
 def opened(path: Path, X: Any) -> Any:
     """Return a table that is opened, not read; what is wrong with it names the file."""
-    from franet.columns import open_columns
+    from franet.pairs.columns import open_columns
 
     try:
         columns = open_columns(X)
@@ -262,15 +223,3 @@ def reading(path: Path, kind: str) -> Iterator[None]:
         if type(err).__name__ != "PanicException":
             raise
         raise DataError(f"{path}: the {kind} file is damaged; write it again") from err
-
-
-def require(module: str, what: str, extra: str) -> Any:
-    """Import an optional dependency, or name the extra that installs it.
-
-    The first import restores what the library changes in the process.
-    """
-    try:
-        with nullcontext() if module in sys.modules else restored_state():
-            return import_module(module)
-    except ImportError as err:
-        raise MissingExtraError(what, extra) from err

@@ -150,7 +150,7 @@ def finish(path: Path, raw: Raw, options: Options, names: Sequence[str] | None) 
 
 def _coded(path: Path, frame: Any) -> Any:
     """Return a data frame with text as a `CodedTable`, or say why it is none."""
-    from franet._coded import code_table
+    from franet.pairs.coded import code_table
 
     try:
         coded = code_table(frame)
@@ -206,7 +206,7 @@ def _sound(path: Path, X: Any) -> Any:
     """
     from scipy import sparse
 
-    from franet.columns._sparse import check_indices
+    from franet.pairs.columns._sparse import check_indices
 
     try:
         check_indices(X)

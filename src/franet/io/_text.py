@@ -6,11 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from franet._common.files import unguard
+from franet._common.optional import require
 from franet.exceptions import DataError
-from franet.io._cells import to_number, unguard
+from franet.io._cells import to_number
 from franet.io._decimal import check_dots, decimal_sign
 from franet.io._sniff import Layout, sniff, split
-from franet.io._source import open_text, reading, require
+from franet.io._source import open_text, reading
 from franet.io._table import Options, Raw, non_numeric
 
 __all__ = ["read"]

@@ -2,181 +2,25 @@
 
 from __future__ import annotations
 
-import csv
-import errno
 import json
 import math
 import os
-import secrets
-import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Any
 
-from franet.exceptions import DataError, UsageError
-from franet.io._cells import guard
-from franet.io._source import check_path, check_truth, check_type, require
+from franet._common.files import (
+    atomic_write,
+    check_path,
+    check_type,
+    guard,
+    text_writer,
+)
+from franet._common.optional import require
+from franet.exceptions import UsageError
 
-__all__ = [
-    "atomic_write",
-    "check_apart",
-    "check_target",
-    "is_inside",
-    "is_same_file",
-    "write_table",
-]
-
-_ZARR = (".zarray", ".zgroup", "zarr.json")  # one of which a zarr folder holds
-
-
-def check_target(path: str | os.PathLike[str], *, force: bool = False) -> Path:
-    """Check that a file can be written, and return where it will lie.
-
-    Parameters
-    ----------
-    path : path-like
-        The file to write. A symbolic link is followed.
-    force : bool, default=False
-        Whether a file that is there may be replaced.
-
-    Returns
-    -------
-    Path
-        The absolute path of the file.
-
-    Raises
-    ------
-    DataError
-        Where the file exists and `force` is False, where it is a directory, or where
-        its folder is missing or cannot be written to.
-    """
-    check_path(path)
-    check_truth(force=force)
-    try:
-        target = Path(os.path.realpath(path))
-        if target.is_dir():
-            raise DataError(f"{path}: is a directory; name a file inside it")
-        if target.exists():
-            if not target.is_file():
-                raise DataError(f"{path}: is not a regular file; name another file")
-            if not force:
-                raise DataError(
-                    f"{path}: exists already; use --force (force=True) to replace it, "
-                    "or name another file"
-                )
-        folder = target.parent
-        if not folder.is_dir():
-            raise DataError(f"{path}: there is no folder {folder}; create it first")
-        if not os.access(folder, os.W_OK | os.X_OK):
-            raise DataError(f"{path}: the folder {folder} cannot be written to")
-    except OSError as err:
-        raise _failed(path, err) from err
-    return target
-
-
-def is_same_file(a: str | os.PathLike[str], b: str | os.PathLike[str]) -> bool:
-    """Return whether two paths lead to one file, also by links, or will once made."""
-    if os.path.realpath(a) == os.path.realpath(b):
-        return True
-    try:
-        return os.path.samefile(a, b)
-    except OSError:
-        return False
-
-
-def is_inside(a: str | os.PathLike[str], folder: str | os.PathLike[str]) -> bool:
-    """Return whether a path lies in a folder, or is a file of a zarr folder."""
-    if Path(os.path.realpath(folder)) in Path(os.path.realpath(a)).parents:
-        return True
-    folder = Path(folder)
-    if not os.path.exists(a) or not any((folder / name).exists() for name in _ZARR):
-        return False
-    return any(is_same_file(a, file) for file in folder.rglob("*"))
-
-
-def check_apart(
-    path: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]]
-) -> None:
-    """Raise a UsageError where a file to write is one that was read, or inside it."""
-    for known in inputs:
-        if is_same_file(path, known):
-            raise UsageError(
-                f"{path}: is the file of the table that was read ({known}); name "
-                "another file"
-            )
-        if is_inside(path, known):
-            raise UsageError(
-                f"{path}: lies in the folder of the table that was read ({known}); "
-                "name another file"
-            )
-
-
-def _failed(path: str | os.PathLike[str], err: OSError) -> DataError:
-    if err.errno in (errno.ENOSPC, errno.EDQUOT):
-        return DataError(
-            f"{path}: the disk is full; free some space or write elsewhere"
-        )
-    reason = (err.strerror or str(err)).lower()
-    return DataError(f"{path}: cannot be written ({reason}); write elsewhere")
-
-
-@contextmanager
-def atomic_write(
-    path: str | os.PathLike[str],
-    *,
-    force: bool = False,
-    mode: Literal["w", "wb"] = "w",
-) -> Iterator[IO[Any]]:
-    """Open a file that appears under its name only when all of it is written.
-
-    Parameters
-    ----------
-    path : path-like
-        The file to write. A symbolic link is followed.
-    force : bool, default=False
-        Whether a file that is there may be replaced; its permissions stay.
-    mode : {"w", "wb"}, default="w"
-        Text (UTF-8, line ends as given) or bytes.
-
-    Yields
-    ------
-    file
-        The open file, a temporary one beside the target.
-
-    Raises
-    ------
-    DataError
-        Where the file may not or cannot be written. Nothing is left behind then, and
-        a file that was there is as before.
-    """
-    target = check_target(path, force=force)
-    # Not mkstemp, which makes files that only the owner can read: the kernel
-    # applies the umask here.
-    draft = target.with_name(f".franet-{secrets.token_hex(8)}.tmp")
-    try:
-        file = draft.open(
-            mode.replace("w", "x"), **({} if "b" in mode else _TEXT_OPTIONS)
-        )
-        try:
-            with file:
-                yield file
-                file.flush()
-                os.fsync(file.fileno())
-            if target.exists():
-                check_target(path, force=force)  # it may have appeared meanwhile
-                draft.chmod(stat.S_IMODE(target.stat().st_mode))
-            os.replace(draft, target)
-        except BaseException:
-            with suppress(OSError):
-                draft.unlink()
-            raise
-    except OSError as err:
-        raise _failed(path, err) from err
-
-
-_TEXT_OPTIONS: dict[str, Any] = {"encoding": "utf-8", "newline": ""}
+__all__ = ["output_format", "write_table"]
 
 
 def write_table(
@@ -270,16 +114,6 @@ def _write_delimited(columns: dict[str, list[Any]], file: IO[str], mark: str) ->
     writer = text_writer(file, (v for column in [head, *guarded] for v in column), mark)
     writer.writerow(head)
     writer.writerows(zip(*guarded, strict=True))
-
-
-def text_writer(file: IO[str], cells: Iterable[Any], mark: str = ",") -> Any:
-    """Return a csv writer; of the cells it looks at those that are text.
-
-    Before Python 3.13 it does not quote a carriage return by itself.
-    """
-    split = any(isinstance(cell, str) and "\r" in cell for cell in cells)
-    options: Any = {"quoting": csv.QUOTE_NONNUMERIC} if split else {}
-    return csv.writer(file, delimiter=mark, lineterminator="\n", **options)
 
 
 def _write_json(columns: dict[str, list[Any]], file: IO[str]) -> None:

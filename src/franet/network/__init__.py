@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from franet._checked import NAMES, NUMBER, SEED, TEXT, WHOLE, checked, optional
+from franet._common.checked import NAMES, NUMBER, SEED, TEXT, WHOLE, checked, optional
+from franet._common.features import FeatureIndex
 from franet.network._communities import Communities, find_communities
 from franet.network._explain import Explanation, explain, strongest_better
 from franet.network._layout import layout
@@ -22,7 +23,6 @@ from franet.network._represent import (
     Representation,
     explain_cover,
 )
-from franet.network._select import FeatureIndex
 
 __all__ = [
     "AttributeNetwork",

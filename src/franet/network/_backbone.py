@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import minimum_spanning_tree
 
-from franet.network._select import edges_of
+from franet._common.features import edges_of
 
 __all__ = ["backbone"]
 

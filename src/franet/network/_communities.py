@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from franet._common.features import edges_of
+from franet._common.optional import require
 from franet.exceptions import MissingExtraError, UsageError
-from franet.io._source import require
-from franet.network._select import edges_of
 
 if TYPE_CHECKING:
     from franet.network import AttributeNetwork

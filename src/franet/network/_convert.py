@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from franet.io._source import require
-from franet.network._select import edges_of
+from franet._common.features import edges_of
+from franet._common.optional import require
 
 if TYPE_CHECKING:
     from franet.network import AttributeNetwork

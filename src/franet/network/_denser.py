@@ -52,11 +52,11 @@ def _compute(
     recipe: Recipe, threshold: float, X: Any
 ) -> tuple[Any, int, NDArray[np.bool_]]:
     """Return the edges of all columns, their number and the constant columns."""
-    from franet._frane import FRANe
-    from franet._threads import count_threads
+    from franet._common.threads import count_threads
     from franet.engine._numpy import TileEngine
     from franet.engine.levels import Levels
-    from franet.search import Settings, edge_rule, top_of
+    from franet.estimators._frane import FRANe
+    from franet.search.exact import Settings, edge_rule, top_of
 
     ranker = FRANe(**{**recipe.parameters, "n_features_to_select": None})
     source, constant = _open(ranker, recipe, X)
@@ -82,15 +82,15 @@ def _compute(
 def _open(ranker: Any, recipe: Recipe, X: Any) -> tuple[Any, NDArray[np.bool_]]:
     if not recipe.ranks:
         return ranker._open(X)
-    from franet._validation import check_table
-    from franet.similarity import open_source
+    from franet.estimators._validation import check_table
+    from franet.pairs.similarity import open_source
 
     return open_source(ranks_of(check_table(ranker, X)), ranker.similarity)
 
 
 def ranks_of(table: Any) -> NDArray[np.float64]:
     """Return the average ranks in each column of a checked table."""
-    from franet.similarity._correlation import rank_columns
+    from franet.pairs.similarity._correlation import rank_columns
 
     return rank_columns(table.toarray() if sparse.issparse(table) else table)
 

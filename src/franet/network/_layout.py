@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from franet._common.features import edges_of
 from franet.exceptions import UsageError
 from franet.network._communities import Communities
 from franet.network._pack import pack_discs
-from franet.network._select import edges_of
 from franet.network._springs import relax, sunflower
 
 __all__ = ["layout"]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from franet._place import portable
+from franet.engine.place import portable
 
 __all__ = ["Recipe", "complete_above", "cover_recipe", "make_recipe"]
 
@@ -105,7 +105,7 @@ def cover_recipe(ranker: Any) -> Recipe:
     ranker : Cover
         The ranker, whose table is known.
     """
-    from franet._frane import FRANe
+    from franet.estimators._frane import FRANe
 
     n = ranker.n_features_in_
     network = FRANe(similarity="abs-correlation", n_jobs=ranker.n_jobs)

@@ -72,9 +72,9 @@ def _top(d: NDArray[np.float64], known: NDArray[np.float64]) -> float:
 def _dissimilarities(
     net: AttributeNetwork, features: NDArray[np.intp], X: Any
 ) -> tuple[NDArray[np.float64], float | None]:
-    from franet._frane import FRANe
-    from franet._validation import check_table
-    from franet.similarity import open_source
+    from franet.estimators._frane import FRANe
+    from franet.estimators._validation import check_table
+    from franet.pairs.similarity import open_source
 
     recipe = net._recipe
     assert recipe is not None

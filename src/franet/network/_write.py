@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 from xml.sax.saxutils import escape  # nosec B406
 
+from franet._common.files import atomic_write, guard, text_writer
 from franet.exceptions import UsageError
-from franet.io._cells import guard
-from franet.io._write import atomic_write, text_writer
 from franet.network._convert import edge_columns, node_columns
 
 if TYPE_CHECKING:

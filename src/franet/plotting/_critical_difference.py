@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from franet._checked import AXES, FLAG, NUMBER, WHOLE, checked, optional
+from franet._common.checked import AXES, FLAG, NUMBER, WHOLE, checked, optional
 from franet.evaluation.statistics._check import check_scores
 from franet.evaluation.statistics.posthoc import PostHoc, from_ranks
 from franet.evaluation.statistics.ranks import average_ranks

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from franet._checked import AXES, RESULTS, SEVERAL, TEXT, checked, optional
+from franet._common.checked import AXES, RESULTS, SEVERAL, TEXT, checked, optional
 from franet.evaluation.measures import MEASURES
 from franet.evaluation.records import RANDOM
 from franet.evaluation.results import Results

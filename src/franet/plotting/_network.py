@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from franet._checked import (
+from franet._common.checked import (
     AXES,
     FLAG,
     NETWORK,
@@ -17,9 +17,9 @@ from franet._checked import (
     checked,
     optional,
 )
+from franet._common.features import edges_of
 from franet.network import AttributeNetwork, Representation, layout
 from franet.network._backbone import backbone
-from franet.network._select import edges_of
 from franet.plotting._style import (
     INK,
     MUTED,

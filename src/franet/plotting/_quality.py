@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from franet._checked import AXES, RANKER, checked, optional
+from franet._common.checked import AXES, RANKER, checked, optional
 from franet.exceptions import UsageError
 from franet.plotting._style import MUTED, PALETTE, network_of, new_axes, star, tidy
 

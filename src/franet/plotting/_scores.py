@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from franet._checked import AXES, NETWORK, WHOLE, checked, optional
+from franet._common.checked import AXES, NETWORK, WHOLE, checked, optional
 from franet.network import AttributeNetwork
 from franet.plotting._style import (
     INK,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from franet._checked import AXES, COMPARISON, checked, optional
+from franet._common.checked import AXES, COMPARISON, checked, optional
 from franet.plotting._style import INK, MUTED, PALETTE, new_axes, short
 
 if TYPE_CHECKING:

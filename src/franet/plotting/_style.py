@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from franet._common.optional import require
 from franet.exceptions import DataError, UsageError
-from franet.io._source import require
 from franet.network import AttributeNetwork
 
 __all__ = [

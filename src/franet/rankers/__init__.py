@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from franet._checked import TEXT, checked
+from franet._common.checked import TEXT, checked
 from franet.exceptions import UsageError
 
 if TYPE_CHECKING:
@@ -46,9 +46,9 @@ __all__ = [
 RANKERS = {
     "agnos": ("franet.rankers.agnos", "AgnoS"),
     "column-subset": ("franet.rankers.column_subset", "ColumnSubset"),
-    "cover": ("franet._cover", "Cover"),
+    "cover": ("franet.estimators._cover", "Cover"),
     "facility-location": ("franet.rankers.facility_location", "FacilityLocation"),
-    "frane": ("franet._frane", "FRANe"),
+    "frane": ("franet.estimators._frane", "FRANe"),
     "genie3": ("franet.rankers.genie3", "Genie3"),
     "laplacian": ("franet.rankers.laplacian", "LaplacianScore"),
     "mcfs": ("franet.rankers.mcfs", "MCFS"),

@@ -15,10 +15,10 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.extmath import row_norms
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from franet._base import Need
+from franet.estimators._base import Need
+from franet.pairs.similarity._sparse import constant_in
+from franet.pairs.similarity._standardize import powers_of_two
 from franet.rankers._base import Ranker
-from franet.similarity._sparse import constant_in
-from franet.similarity._standardize import powers_of_two
 
 __all__ = [
     "AFFINITY_CONSTRAINTS",

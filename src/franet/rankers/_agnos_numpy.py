@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from franet._progress import report
+from franet._common.progress import report
 
 __all__ = ["Network", "Settings", "Training", "gradients", "initial", "train"]
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from franet._global_state import restored_state
-from franet._torch import choose_device, load
+from franet._common.global_state import restored_state
+from franet.engine.device import choose_device, load
 from franet.rankers._agnos_numpy import Network, Settings, Training, Variant
 
 __all__ = ["loss_of", "train"]

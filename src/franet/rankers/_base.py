@@ -9,11 +9,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from franet._base import FeatureRanker
-from franet._callbacks import telling
-from franet._validation import check_table, fit_context, number_to_select
+from franet.estimators._base import FeatureRanker
+from franet.estimators._callbacks import telling
+from franet.estimators._validation import check_table, fit_context, number_to_select
 from franet.exceptions import DegenerateRankingWarning
-from franet.ranking import tie_groups
+from franet.search.ranking import tie_groups
 
 __all__ = ["TIED_SHARE", "Ranker"]
 

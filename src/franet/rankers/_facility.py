@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from franet._progress import report
-from franet.engine.tiles import Tile, TileGrid, TileRunner
+from franet._common.progress import report
+from franet.pairs.similarity._correlation import CorrelationSource
+from franet.pairs.tiles import Tile, TileGrid, TileRunner
 from franet.rankers._greedy import first_best
 from franet.rankers.kernels import add_gains, block_gains, falls
-from franet.similarity._correlation import CorrelationSource
 
 __all__ = ["Bounds", "Columns", "FacilityGains"]
 

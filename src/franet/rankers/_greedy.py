@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from franet._validation import number_to_select
-from franet.ranking import EQUAL
+from franet.estimators._validation import number_to_select
+from franet.search.ranking import EQUAL
 
 __all__ = ["AT_LEAST", "dense", "falling", "first_best", "how_many"]
 

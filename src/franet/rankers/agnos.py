@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from franet._torch import wanted
+from franet.engine.device import wanted
 from franet.exceptions import DataError
 from franet.rankers import _agnos_numpy, _agnos_torch
 from franet.rankers._agnos_numpy import Network, Settings, Training

@@ -9,12 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
-from franet._progress import report
+from franet._common.progress import report
 from franet.cover._residual import Residual
+from franet.pairs.similarity._sparse import constant_in
+from franet.pairs.similarity._standardize import (
+    feature_rows,
+    powers_of_two,
+    standardize,
+)
 from franet.rankers._base import Ranker
 from franet.rankers._greedy import dense, falling, first_best, how_many
-from franet.similarity._sparse import constant_in
-from franet.similarity._standardize import feature_rows, powers_of_two, standardize
 
 __all__ = ["ColumnSubset"]
 

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
-from franet._threads import count_threads
+from franet._common.threads import count_threads
+from franet.pairs.similarity._sparse import constant_in
 from franet.rankers._base import Ranker
 from franet.rankers._facility import Columns, FacilityGains
 from franet.rankers._greedy import dense, falling, how_many
-from franet.similarity._sparse import constant_in
 
 __all__ = ["FacilityLocation"]
 

@@ -13,12 +13,12 @@ from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from franet._progress import report
-from franet._threads import count_threads
+from franet._common.progress import report
+from franet._common.threads import count_threads
+from franet.pairs.similarity._sparse import constant_in
+from franet.pairs.similarity._standardize import feature_rows, standardize
 from franet.rankers._base import Ranker
 from franet.rankers._greedy import dense
-from franet.similarity._sparse import constant_in
-from franet.similarity._standardize import feature_rows, standardize
 
 __all__ = ["Genie3"]
 

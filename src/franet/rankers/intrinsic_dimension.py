@@ -10,8 +10,8 @@ from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_array
 
-from franet.columns._open import as_numpy
 from franet.exceptions import DataError, UsageError
+from franet.pairs.columns._open import as_numpy
 
 __all__ = ["intrinsic_dimension"]
 

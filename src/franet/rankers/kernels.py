@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from franet.engine._jit import kernel, reduction
+from franet._common.jit import kernel, reduction
 
 __all__ = ["add_gains", "block_gains", "falls", "relief_sums"]
 

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import lars_path
 from sklearn.utils._param_validation import Interval
 
-from franet._validation import number_to_select
+from franet.estimators._validation import number_to_select
 from franet.rankers._affinity import (
     AFFINITY_CONSTRAINTS,
     GraphRanker,

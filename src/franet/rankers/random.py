@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from franet.pairs.similarity._sparse import constant_in
 from franet.rankers._base import Ranker
-from franet.similarity._sparse import constant_in
 
 __all__ = ["RandomRanking"]
 

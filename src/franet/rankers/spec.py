@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils._param_validation import Interval, Options
 
-from franet._base import Need
+from franet.estimators._base import Need
 from franet.rankers._affinity import (
     AFFINITY_CONSTRAINTS,
     Affinity,

@@ -14,17 +14,17 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from franet._base import FeatureRanker
-from franet._progress import report
+from franet._common.progress import report
+from franet.estimators._base import FeatureRanker
 from franet.exceptions import (
     ApproximationWarning,
     DegenerateRankingWarning,
     UsageError,
 )
+from franet.pairs.similarity._sparse import constant_in
 from franet.rankers._base import Ranker
 from franet.rankers.variance import Variance
-from franet.ranking import mid_ranks, rank_correlation
-from franet.similarity._sparse import constant_in
+from franet.search.ranking import mid_ranks, rank_correlation
 
 __all__ = ["RandomSubspaces", "Subspaces"]
 
@@ -206,7 +206,7 @@ class RandomSubspaces(Ranker):
     def _given_ranker(self) -> Any:
         """Return the ranker of subspaces; it has to take any columns of the table."""
         if self.ranker is None:
-            from franet._frane import FRANe
+            from franet.estimators._frane import FRANe
 
             return FRANe()
         given = self.ranker.get_params(deep=False)

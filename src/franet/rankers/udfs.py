@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.linalg import eigh, svd
 from sklearn.utils._param_validation import Interval
 
-from franet._base import Need
+from franet.estimators._base import Need
 from franet.rankers._affinity import GraphRanker, dense, neighbors, scaled
 
 __all__ = ["UDFS"]

@@ -11,11 +11,11 @@ from scipy.spatial.distance import cdist
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
-from franet._progress import report
+from franet._common.progress import report
+from franet.pairs.similarity._sparse import constant_in
 from franet.rankers._base import Ranker
 from franet.rankers._greedy import dense
 from franet.rankers.kernels import relief_sums
-from franet.similarity._sparse import constant_in
 
 __all__ = ["URelief"]
 

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from franet.pairs.similarity._sparse import constant_in
 from franet.rankers._base import Ranker
-from franet.similarity._sparse import constant_in
 
 __all__ = ["Variance"]
 

@@ -10,9 +10,9 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.validation import validate_data
 
-from franet._coded import CodedTable
-from franet._validation import check_table, fitted_table
+from franet.estimators._validation import check_table, fitted_table
 from franet.exceptions import DataError
+from franet.pairs.coded import CodedTable
 from franet.report._numbers import number
 
 __all__ = ["check_columns", "distribution", "missing"]

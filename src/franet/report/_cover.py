@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from franet._alike import correlations
+from franet.pairs.alike import correlations
 from franet.report._columns import distribution
 from franet.report._features import NAMED, NEIGHBORS, communities_of
 from franet.report._heat import SHOWN, clustered

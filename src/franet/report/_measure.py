@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from franet._alike import dissimilarities
+from franet.pairs.alike import dissimilarities
 
 __all__ = ["describe", "pair_weights", "top_weight"]
 

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from franet._alike import REDUNDANT, correlations, redundant_among
+from franet.pairs.alike import REDUNDANT, correlations, redundant_among
+from franet.pairs.similarity._sparse import constant_in
 from franet.report._columns import distribution
 from franet.report._features import NAMED, NEIGHBORS
 from franet.report._heat import SHOWN, clustered
 from franet.report._numbers import number
 from franet.report._warnings import duplicates, missing_values, plain_notes, some
-from franet.similarity._sparse import constant_in
 
 __all__ = ["plain_part"]
 

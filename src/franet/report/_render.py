@@ -7,8 +7,8 @@ import hashlib
 from importlib.resources import files
 from typing import Any
 
+from franet._common.optional import require
 from franet.exceptions import UsageError
-from franet.io._source import require
 from franet.report._palette import community_color
 from franet.report._text import json_for_html, percent, short, significant, visible
 

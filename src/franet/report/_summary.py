@@ -13,7 +13,15 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from franet import __version__
-from franet._checked import NUMBER, RANKER, SEVERAL, TEXT, WHOLE, checked, optional
+from franet._common.checked import (
+    NUMBER,
+    RANKER,
+    SEVERAL,
+    TEXT,
+    WHOLE,
+    checked,
+    optional,
+)
 from franet.exceptions import UsageError
 from franet.report._columns import check_columns
 from franet.report._cover import cover_part, is_cover

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from franet._checked import FLAG, PATH, checked
+from franet._common.checked import FLAG, PATH, checked
 from franet.exceptions import UsageError
 from franet.io import atomic_write, check_target
 from franet.report._render import check_installed, render

@@ -1,0 +1,321 @@
+"""A fit that can be stopped and resumed: the passes that are done, in a folder."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import re
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from franet import __version__
+from franet._common.files import atomic_write, lock_file
+from franet.exceptions import DataError
+
+if TYPE_CHECKING:
+    from franet.engine.passes import Pass, State
+    from franet.pairs.tiles import PairSource
+    from franet.search.exact import Settings
+
+__all__ = ["Checkpoint", "open_checkpoint"]
+
+_KIND = "franet checkpoint"
+# Raised when what a pass leaves behind changes its form.
+_FORMAT = 2
+# Settings that may change: no pass depends on them, or only some of the last ones.
+_FREE = ("max_memory", "random", "max_edges")
+# Another machine may round in another way: by this share of the largest number.
+_ROUNDED = 1e-9
+_ABOUT, _TABLE, _LOCK = "about.json", "table.npy", "lock"
+# What atomic_write leaves behind where the process is killed.
+_DRAFT = re.compile(r"\.franet-[0-9a-f]+\.tmp")
+_NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP)
+
+
+@contextmanager
+def open_checkpoint(
+    path: str | os.PathLike[str] | None, source: PairSource, settings: Settings
+) -> Iterator[Checkpoint | None]:
+    """Give the checkpoint in a folder, in use until the end; None without a folder."""
+    if path is None:
+        yield None
+        return
+    with closing(Checkpoint(path, source, settings)) as checkpoint:
+        yield checkpoint
+
+
+class Checkpoint:
+    """The passes of one fit that are done.
+
+    What follows a pass depends on the passes before it and on the parameters. So a fit
+    that is begun again asks for the same passes in the same order, and gets those
+    that are done from files. A pass that is asked for with other arguments than its
+    file has, because of another function or seed, is made anew.
+
+    Parameters
+    ----------
+    path : path-like
+        A folder; made if it is not there. The folder above it must be.
+    source : PairSource
+        The similarity of the features.
+    settings : Settings
+        What is asked for.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], source: PairSource, settings: Settings
+    ) -> None:
+        self.folder = Path(path)
+        self._done = 0
+        self._about = _describe(source, settings)
+        self._lock: int | None = None
+        try:
+            self.folder.mkdir(exist_ok=True)
+            if self._holds_other_files() and self._found() is None:
+                raise self._refused("is a folder that holds no checkpoint")
+            self._lock = self._locked()
+        except OSError as err:
+            raise DataError(
+                f"checkpoint={str(path)!r} cannot be used as a folder: "
+                f"{err.strerror or err}. Name another one."
+            ) from None
+        try:
+            self._begin(_probe(source))
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Let other fits use the folder."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def _holds_other_files(self) -> bool:
+        """Return whether there is more than what a kill leaves of a new checkpoint."""
+        for path in self.folder.iterdir():
+            if path.name == _LOCK and path.stat().st_size == 0:
+                continue
+            if not _DRAFT.fullmatch(path.name):
+                return True
+        return False
+
+    def _locked(self) -> int | None:
+        """Return the locked file; None where the file system has no locks.
+
+        Two fits at the same time do no harm: they make the same files, each at once.
+        """
+        try:
+            return lock_file(self.folder / _LOCK)
+        except BlockingIOError:
+            raise self._refused(
+                "is in use by another fit, in this process or another one",
+                "Wait until it has ended, or name another folder.",
+            ) from None
+        except OSError as err:
+            if err.errno not in _NO_LOCKS:
+                raise
+            return None
+
+    def _begin(self, probe: NDArray[np.float64]) -> None:
+        """Check the checkpoint that is there, or make one.
+
+        The first file marks the folder, so that a kill after it does no harm.
+        """
+        found = self._found()
+        if found is None:
+            self._write()
+        else:
+            self._check(found)
+        table = self.folder / _TABLE
+        if not table.exists() and not any(self.folder.glob("*.npz")):
+            with atomic_write(table, mode="wb", force=True) as file:
+                np.save(file, probe)
+            return
+        known = self._read(_TABLE, np.load)
+        if known.shape != probe.shape or not _alike(known, probe):
+            raise self._refused("belongs to another table")
+
+    def _write(self) -> None:
+        with atomic_write(self.folder / _ABOUT, force=True) as file:
+            file.write(json.dumps(self._about, indent=1))
+
+    def _found(self) -> dict[str, Any] | None:
+        """Return what the folder says that it is; None where it is no checkpoint."""
+        try:
+            found = json.loads((self.folder / _ABOUT).read_text())
+            return dict(found) if found["kind"] == _KIND else None
+        except (OSError, ValueError, TypeError, KeyError):
+            return None
+
+    def _check(self, found: dict[str, Any]) -> None:
+        for name, value in self._about.items():
+            if found.get(name) != value:
+                other = "another fit"
+                if name == "block":  # on a device, tiles are as large as it allows
+                    other += ", maybe with other memory"
+                raise self._refused(
+                    f"belongs to {other}: its {name} was {found.get(name)!r}, "
+                    f"this one's is {value!r}"
+                )
+        self._about = found
+
+    def _refused(self, why: str, fix: str = "Name another folder.") -> DataError:
+        return DataError(f"checkpoint={str(self.folder)!r} {why}. {fix}")
+
+    def _damaged(self, why: str) -> DataError:
+        return self._refused(
+            f"is damaged: {why}",
+            "Name another folder, or delete this one to begin anew.",
+        )
+
+    def _read(self, name: str, read: Callable[[Path], Any]) -> Any:
+        try:
+            return read(self.folder / name)
+        except Exception:  # whatever NumPy meets in a damaged file
+            raise self._damaged(f"{name} cannot be read") from None
+
+    def least(self, name: str, value: int) -> int:
+        """Return the smallest value that a number had in any fit of the folder.
+
+        For what follows the memory at hand, and passes depend on. With more memory all
+        that is done can be taken; with less, passes that differ are made anew.
+        """
+        known = self._about.get(name)
+        if known is None or value < known:
+            self._about[name] = known = value
+            self._write()
+        return int(known)
+
+    def remember(
+        self,
+        what: Pass,
+        chosen: NDArray[np.bool_] | None,
+        compute: Callable[[], State],
+    ) -> State:
+        """Return the state after the next pass, from its file if it is done.
+
+        Parameters
+        ----------
+        what : Pass
+            What is computed.
+        chosen : ndarray of bool or None
+            The tiles that are visited; None is all.
+        compute : callable
+            Makes the pass.
+        """
+        self._done += 1
+        name = f"{self._done:05d}.npz"
+        digest = _digest(what) + _digest(chosen)
+        if (self.folder / name).exists():
+            known = self._read(name, _load)
+            if known["place"] != self._done:
+                raise self._damaged(f"{name} is of another pass")
+            if known["digest"] == digest:
+                return dict(known["state"])
+        state = compute()
+        about = {"stage": what.stage, "place": self._done, "digest": digest}
+        arrays: dict[str, Any] = dict(_flat({**about, "state": state}))
+        with atomic_write(self.folder / name, mode="wb", force=True) as file:
+            np.savez(file, **arrays)
+        return state
+
+
+def _describe(source: PairSource, settings: Settings) -> dict[str, Any]:
+    """Return what all passes of a fit depend on, besides the table, as JSON has it."""
+    names = [field.name for field in fields(settings) if field.name not in _FREE]
+    about = {
+        "kind": _KIND,
+        "format": _FORMAT,
+        "version": __version__,
+        "source": source.name,
+        "n": source.n,
+        "error": source.error,
+        "top": source.top,
+        "block": source.block,
+    }
+    about = {name: _plain(value) for name, value in about.items()}
+    return {**about, "settings": {x: _plain(getattr(settings, x)) for x in names}}
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON has it."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if callable(value):
+        # Its name alone; the passes tell what else there is to it.
+        return getattr(value, "__qualname__", type(value).__qualname__)
+    known = value is None or isinstance(value, bool | int | float | str)
+    return value if known else repr(value)
+
+
+def _alike(a: NDArray[np.float64], b: NDArray[np.float64]) -> bool:
+    """Return whether numbers are the same up to rounding."""
+    scale = max(np.abs(a).max(initial=0.0), np.abs(b).max(initial=0.0))
+    return np.allclose(a, b, rtol=0.0, atol=_ROUNDED * scale)
+
+
+def _digest(value: Any) -> str:
+    """Return a digest of an argument of a pass, or of the pass with its arguments."""
+    if is_dataclass(value):
+        parts = [_digest(getattr(value, field.name)) for field in fields(value)]
+        text = " ".join([type(value).__name__, *parts])
+        return hashlib.sha256(text.encode()).hexdigest()
+    if value is None:
+        return "none"
+    # A number is an array too: whether it is one of NumPy's does not matter.
+    array = np.ascontiguousarray(value)
+    found = hashlib.sha256(f"{array.dtype.str} {np.shape(value)} ".encode())
+    found.update(array.data)
+    return found.hexdigest()
+
+
+def _probe(source: PairSource) -> NDArray[np.float64]:
+    """Return a number for each block that any change of its features would change."""
+    n_blocks = -(-source.n // source.block)
+    weights = np.cos(np.arange(source.block))
+    sums = []
+    for i in range(n_blocks):
+        for j in {i, (i + 1) % n_blocks}:
+            D = np.asarray(source.exact_tile(min(i, j), max(i, j)), np.float64)
+            if i == j:
+                D = D - np.diag(np.diag(D))
+            width = min(source.block, source.n - max(i, j) * source.block)
+            height = min(source.block, source.n - min(i, j) * source.block)
+            sums.append(weights[:height] @ D[:height, :width] @ weights[:width])
+    return np.array(sums)
+
+
+def _flat(state: Any, at: str = "") -> list[tuple[str, NDArray[Any]]]:
+    """Return the arrays of a state under the path to each; None has a path alone."""
+    if isinstance(state, dict):
+        return [pair for k, v in state.items() for pair in _flat(v, f"{at}/{k}")]
+    if state is None:
+        return [(f"{at}?", np.empty(0))]
+    # A tensor on a device comes to memory first.
+    return [(at, np.asarray(state.cpu() if hasattr(state, "cpu") else state))]
+
+
+def _load(path: Path) -> dict[str, Any]:
+    state: dict[str, Any] = {}
+    # Opened here, because NumPy leaves a damaged file open.
+    with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
+        for at in file.files:
+            *parents, name = at.removesuffix("?").strip("/").split("/")
+            place = state
+            for parent in parents:
+                place = place.setdefault(parent, {})
+            place[name] = None if at.endswith("?") else file[at]
+    return {
+        "place": int(state["place"]),
+        "digest": str(state["digest"]),
+        "state": state["state"],
+    }

@@ -1,0 +1,1 @@
+"""The rankers FRANe and Cover, and what all rankers share."""

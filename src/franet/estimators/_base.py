@@ -1,0 +1,352 @@
+"""What every ranker shares: scores, ranks, and the features it keeps."""
+
+from __future__ import annotations
+
+from copy import copy
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import config_context
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from franet._common.checked import TEXT, checked
+from franet._common.optional import require
+from franet.engine.place import Place, parse_place, portable
+from franet.estimators._callbacks import CallbackSupportMixin
+from franet.estimators._validation import fitted_table, number_to_select, stays_polars
+from franet.exceptions import UsageError
+from franet.network._html import ranking_html
+from franet.pairs.columns._open import as_numpy
+from franet.search.ranking import rank_scores
+
+if TYPE_CHECKING:
+    from franet.estimators._stability import Stability
+
+__all__ = ["FeatureRanker", "Need", "names_of"]
+
+
+def names_of(ranker: Any) -> NDArray[Any]:
+    """Return the names of the features; ``x0``, ``x1``, … where the table has none."""
+    names = getattr(ranker, "feature_names_in_", None)
+    if names is None:
+        names = np.array([f"x{j}" for j in range(ranker.n_features_in_)])
+    return np.asarray(names)
+
+
+def _rebuilds(ranker: Any) -> bool:
+    """Tell whether there is a table to be rebuilt."""
+    if getattr(ranker, "similarity", None) == "precomputed":
+        raise AttributeError(
+            "similarity='precomputed' has no score: similarities cannot be rebuilt. "
+            "Fit a ranker to the table."
+        )
+    return True
+
+
+class Need(NamedTuple):
+    """What a parameter needs of another one to have a meaning."""
+
+    default: Any
+    other: str
+    values: tuple[Any, ...]
+
+
+class FeatureRanker(CallbackSupportMixin, SelectorMixin, BaseEstimator):
+    """A base for rankers of features.
+
+    A ranker computes ``scores_`` in `fit` and calls `_set_scores`; selecting,
+    names and pandas/polars output come from scikit-learn's ``SelectorMixin``.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_features_to_select": [
+            None,
+            Interval(Integral, 1, None, closed="left"),
+            Interval(Real, 0, 1, closed="neither"),
+        ],
+    }
+
+    # Parameters that apply with some values of another parameter only.
+    _needs: ClassVar[dict[str, Need]] = {}
+
+    # What a ranker with the parameter `backend` can run on.
+    _backends: ClassVar[tuple[str, ...]] = ()
+    # What else can be done about columns of text, as part of a sentence.
+    _for_text: ClassVar[str] = ""
+
+    n_features_to_select: int | float | str | None
+    backend: Any
+    n_features_in_: int
+    # Why the ranking says little, in words; for the report, where a warning was missed.
+    _diagnosis: str = ""
+
+    def _validate_params(self) -> None:
+        """Check each parameter, and refuse one that would be ignored."""
+        super()._validate_params()
+        if self._backends:
+            self._place()
+        for name, need in self._needs.items():
+            value, found = getattr(self, name), getattr(self, need.other)
+            if value != need.default and found not in need.values:
+                known = " or ".join(repr(item) for item in need.values)
+                raise UsageError(
+                    f"{name}={value!r} applies with {need.other}={known} only, not "
+                    f"with {need.other}={found!r}. Leave out {name}."
+                )
+
+    def _place(self) -> Place:
+        """Return where a ranker with the parameter `backend` runs."""
+        return parse_place(self.backend, self._backends)
+
+    def _set_scores(
+        self,
+        scores: NDArray[np.float64],
+        last: NDArray[np.bool_] | None = None,
+        second: NDArray[np.float64] | None = None,
+        n_selected: int | None = None,
+    ) -> None:
+        self.scores_ = scores
+        self.ranking_ = rank_scores(scores, last, second)
+        self.order_ = np.argsort(self.ranking_)
+        if n_selected is None:
+            n_selected = number_to_select(
+                self.n_features_to_select, self.n_features_in_
+            )
+        self.n_features_ = n_selected
+        self.support_ = self.ranking_ <= self.n_features_
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """The scores, under scikit-learn's name."""
+        check_is_fitted(self)
+        return self.scores_
+
+    def to_frame(self, library: str = "pandas") -> Any:
+        """Return the ranking as a data frame, best feature first.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars"}, default="pandas"
+            Whose data frame.
+
+        Returns
+        -------
+        frame : pandas.DataFrame or polars.DataFrame
+            Columns ``rank``, ``feature``, ``score`` and ``selected``; after `Cover`
+            also ``representative``, ``correlation`` (with it) and ``n_members``; after
+            `FRANe` ``n_neighbors``, the number of edges.
+
+        Examples
+        --------
+        >>> from franet.rankers import Variance
+        >>> Variance(1).fit([[1, 0], [2, 4], [3, 9]]).to_frame()
+           rank feature      score  selected
+        0     1      x1  13.555556      True
+        1     2      x0   0.666667     False
+        """
+        check_is_fitted(self)
+        if library not in ("pandas", "polars"):
+            raise UsageError(f"library={library!r}; choose 'pandas' or 'polars'.")
+        frames = require(library, "to_frame", library)
+        return frames.DataFrame(self._columns(names_of(self)))
+
+    def _columns(self, names: Any) -> dict[str, Any]:
+        """Return the ranking as columns, best feature first."""
+        order = self.order_
+        return {
+            "rank": np.arange(1, len(order) + 1),
+            "feature": [str(names[j]) for j in order],
+            "score": self.scores_[order],
+            "selected": self.support_[order],
+        }
+
+    def report(self, path: Any, X: Any = None, *, top: int = 500) -> None:
+        """Write the ranking as one HTML page, with the network where there is one.
+
+        A file that is there is replaced, unless it is the one that X is read from.
+
+        Parameters
+        ----------
+        path : path-like
+            The file: a page that needs nothing else if its name ends in .html, the
+            data of the page if it ends in .json.
+        X : array-like or sparse matrix of shape (n_samples, n_features), default=None
+            The table of the fit, for distributions and similarities.
+        top : int, default=500
+            How many features, best first, are listed.
+        """
+        from franet._common.files import check_apart
+        from franet.pairs.columns._open import known_files
+        from franet.report import check_report, summarize, write
+
+        check_report(path, force=True)
+        check_apart(path, known_files(X))
+        write(summarize(self, X, top=top), path, force=True)
+
+    @checked(method=TEXT)
+    def stability(
+        self,
+        X: Any,
+        n_boot: int = 50,
+        *,
+        top: int | None = None,
+        level: float = 0.95,
+        method: str = "bootstrap",
+        random_state: int | None = 0,
+        n_jobs: int | None = None,
+    ) -> Stability:
+        """Tell how sure the ranking is, by ranking samples of the examples.
+
+        The fitted ranker stays as it is: copies of it rank. In each draw columns are
+        in random order, and a ranker with a ``random_state`` has another seed, so that
+        ties and chance count too.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The table of the fit.
+        n_boot : int, default=50
+            Number of draws.
+        top : int, default=None
+            How many features count as selected; None: `n_features_`.
+        level : float, default=0.95
+            The share of the draws that an interval of ranks holds, at the least.
+        method : {"bootstrap", "half"}, default="bootstrap"
+            As many examples as the table has, with replacement; or half of them
+            without, each draw followed by that of the other half.
+        random_state : int or None, default=0
+            The seed of the draws.
+        n_jobs : int, default=None
+            Number of threads; -1 and None mean all cores. No result depends on it.
+
+        Returns
+        -------
+        stability : Stability
+            Intervals of ranks, shares of selection, interchangeable features; it
+            prints itself.
+
+        Examples
+        --------
+        >>> from franet.rankers import Variance
+        >>> X = [[1, 0, 5], [2, 4, 5], [3, 9, 5], [1, 7, 5], [2, 3, 5]]
+        >>> Variance(n_features_to_select=1).fit(X).stability(X, n_boot=20)
+        <Stability: 20 draws (bootstrap), first 1 of 3 features, Kuncheva 1.00>
+        """
+        from franet.estimators._stability import measure_stability
+
+        check_is_fitted(self)
+        return measure_stability(
+            self,
+            X,
+            n_boot=n_boot,
+            top=top,
+            level=level,
+            method=method,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
+
+    def transform(self, X: Any) -> Any:
+        """Keep the selected features of a table.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or AnnData of shape (n_samples, n_features)
+            The table.
+
+        Returns
+        -------
+        X_r : array of shape (n_samples, n_features_)
+            Its selected columns, in the order of the table; of NumPy, or as
+            `set_output` says.
+        """
+        if getattr(self, "similarity", None) == "mixed" and stays_polars(self, X):
+            return X[:, self.support_.nonzero()[0].tolist()]
+        # Of NumPy, and so are results. Some versions take the wrong columns otherwise.
+        with config_context(array_api_dispatch=False), fitted_table(self, X) as table:
+            return super().transform(table)
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Put selected features back in their places, among columns of zeros.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features_)
+            The selected columns.
+
+        Returns
+        -------
+        X_original : array of shape (n_samples, n_features_in_)
+            A table as wide as that of the fit.
+        """
+        with config_context(array_api_dispatch=False):
+            return super().inverse_transform(as_numpy(X))
+
+    @available_if(_rebuilds)
+    def score(self, X: Any, y: Any = None) -> float:
+        """Tell how well the selected features rebuild a table, such as held-out rows.
+
+        The table is cut into five parts. The five nearest rows of the other parts, by
+        the selected columns, predict all columns of a row. It is what
+        `franet.evaluation.reconstruction` returns by default; searches over
+        parameters maximize it.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or AnnData of shape (n_samples, n_features)
+            At least four rows, without missing values. Of more than 2,000 so many are
+            drawn, with a fixed seed.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        score : float
+            Minus the mean absolute error, each column in its standard deviations:
+            0 is best.
+        """
+        from franet.evaluation import reconstruction
+
+        check_is_fitted(self)
+        return reconstruction(self, X)
+
+    def _for_gaps(self, is_sparse: bool) -> str:
+        """Return what else can be done about missing values, as part of a sentence."""
+        return ""
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        return self.support_
+
+    def __sklearn_clone__(self) -> Any:
+        if not hasattr(getattr(self, "backend", None), "submit"):
+            return super().__sklearn_clone__()
+        # A Dask client is a live connection, which cannot be copied: clones share it.
+        bare: Any = copy(self)
+        bare.backend = "dask"
+        fresh: Any = super(FeatureRanker, bare).__sklearn_clone__()
+        return fresh.set_params(backend=self.backend)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return portable(super().__getstate__())
+
+    def _repr_html_inner(self) -> str:
+        return str(super()._repr_html_inner()) + ranking_html(self)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] += ranking_html(self)
+        return bundle
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = False
+        return tags

@@ -1,0 +1,404 @@
+"""Cover as a scikit-learn estimator: which few features represent the rest."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from franet._common.threads import count_threads
+from franet.cover._constraints import Constraints, read_constraints
+from franet.cover._fit import CoverRanking, rank_by_cover, star
+from franet.cover._shares import EXAMPLES
+from franet.engine.device import choose_device, free_bytes, wanted
+from franet.engine.place import Place
+from franet.estimators._base import FeatureRanker, names_of
+from franet.estimators._callbacks import telling
+from franet.estimators._validation import check_table, fit_context, number_to_select
+from franet.exceptions import DataError, UnitsWarning, UsageError
+from franet.network import AttributeNetwork
+from franet.network._recipe import cover_recipe
+from franet.network._represent import represent
+from franet.pairs.coded import column_name
+from franet.pairs.similarity._sparse import constant_in
+from franet.rankers._greedy import dense, how_many
+
+if TYPE_CHECKING:
+    from franet.cover._suggest import Suggestion
+
+__all__ = ["Cover", "choose_device_for"]
+
+# A column that holds more of the variance than all others together.
+_MOST_OF_IT = 0.5
+# … and this many times its part, because of three columns one may do so by chance.
+_TIMES = 5.0
+# Entries of a table from which a CUDA device is worth its start.
+LARGE = 5_000_000
+# Bytes that the blocks of a computation take on a device, besides the table.
+_BLOCKS = 2**31
+
+
+class Cover(FeatureRanker):
+    """Pick features that represent the others, each for what earlier picks miss.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float, "auto" or None, default="auto"
+        How many features `transform` keeps: a number, a share, ``"auto"`` for as many
+        as `n_features_suggested_` (all that were picked where there is no suggestion),
+        or None for half.
+    similarity : {"correlation", "spearman"}, default="correlation"
+        How features are compared: by Pearson's correlation, or by that of ranks. Signs
+        do not count.
+    include, exclude : sequence of str or int, default=None
+        Features, by name or position, that are picked first, and features that are
+        never picked. Excluded features are still represented.
+    cost : mapping or array-like of shape (n_features,), default=None
+        What each feature costs: picks are those that add most for their cost. A
+        mapping or a pandas Series names some features; others cost 1.
+    groups : mapping or array-like of shape (n_features,), default=None
+        Labels: at most one feature of each group is picked. None and NaN belong to no
+        group.
+    n_ranked : int, default=None
+        How many features are picked one after another, at least as many as
+        `n_features_to_select` asks for; None: that number, at least 64. With
+        ``"auto"`` more are picked where the suggestion needs them. The others are
+        ordered by what each would add after the last pick.
+    backend : str, default="auto"
+        Where it is computed: ``"numpy"`` (the cores of this machine), ``"torch"`` or a
+        torch device (``"cuda"``, ``"cuda:1"``, ``"torch:cpu"``). ``"auto"`` is a GPU
+        where torch sees one, the table has 5 million entries and fits into its memory,
+        otherwise the cores.
+    n_jobs : int, default=None
+        Number of threads; -1 and None mean all cores. No result depends on it.
+
+    Attributes
+    ----------
+    order_ : ndarray of int of shape (n_features_in_,)
+        All features, best first: the picks, then the others, excluded ones and
+        constant columns last.
+    n_ranked_ : int
+        How many features were picked.
+    scores_ : ndarray of shape (n_features_in_,)
+        What each pick added, made falling; what each other feature would add now.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        The same, under scikit-learn's name.
+    ranking_ : ndarray of shape (n_features_in_,)
+        1 is best.
+    support_ : ndarray of bool of shape (n_features_in_,)
+        The features that `transform` keeps: the first of `order_`.
+    n_features_ : int
+        How many those are.
+    gains_ : ndarray of shape (n_ranked_,)
+        What each pick added, as a share of the table.
+    coverage_ : ndarray of shape (n_ranked_,)
+        The share of the table that the first pick, the first two, … cover: the mean,
+        over all features, of the squared correlation with the closest pick.
+    representative_ : ndarray of int of shape (n_features_in_,)
+        The selected pick that is closest to each feature, by position; -1 for constant
+        columns.
+    representative_corr_ : ndarray of shape (n_features_in_,)
+        The correlation of each feature with it; NaN for constant columns.
+    members_ : dict of int to ndarray of int
+        For each selected pick, in order, the other features that it represents, the
+        closest first.
+    n_features_suggested_ : int or None
+        How many picks keep 95 % of what can be kept; None if no small subset
+        represents the table, or if more picks are needed to decide.
+    suggestion_ : Suggestion
+        The same with its band (``low``, ``high``), the curve (``kept``) and as a
+        sentence (``str(suggestion_)``).
+    network_ : AttributeNetwork
+        Features connected with their representatives (``network_.representation``).
+    constant_ : ndarray of bool of shape (n_features_in_,)
+        Constant columns.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Their names, if the table has names.
+
+    See Also
+    --------
+    FRANe : The paper's method, which ranks features by their centrality.
+
+    Notes
+    -----
+    Picks maximize, one by one, the mean of three shares of the table that a set S of
+    features explains:
+
+    - by representatives, ``Σ_j w_j max_{s ∈ S} r_js² / Σ_j w_j``: facility
+      location [1]_;
+    - linearly, ``Σ_j w_j ‖P_S z_j‖² / Σ_j w_j``, with the standardized features z and
+      the projection P on the picks: column subset selection [2]_;
+    - by neighbors: the share of the 32 leading principal components that the mean
+      of the five nearest other samples rebuilds, distances taken on the picked
+      columns in their own units.
+
+    Weights w are the same for all but spiky features: ``min(1, 2·MAD/σ)²``. The first
+    share is monotone and submodular, so that greedy picks of it alone reach
+    ``1 − 1/e`` (63 %) of the best; the second is monotone and weakly submodular; the
+    third is neither, and decides among the 64 candidates that add most to the others.
+    Picks are nested: the best 16 start with the best 8. The table in other units is
+    another table for neighbors: scale it first where units are arbitrary. Of more
+    than 2,048 features, 2,048 drawn with a fixed seed take the place of all in the
+    first share; 1,024 samples take part in the search for neighbors, 128 are rebuilt.
+    It takes O(m·n) for each pick, besides O(m·n·2048·log k) for the first share, and
+    about five float64 copies of the table; a sparse table is made dense.
+
+    References
+    ----------
+    .. [1] G. L. Nemhauser, L. A. Wolsey, M. L. Fisher. An analysis of approximations
+       for maximizing submodular set functions. Mathematical Programming 14, 1978.
+    .. [2] A. K. Farahat, A. Ghodsi, M. S. Kamel. Efficient greedy feature selection
+       for unsupervised learning. Knowledge and Information Systems 35, 2013.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from franet import Cover
+    >>> X, _ = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> X /= X.std()  # units differ
+    >>> cover = Cover(n_features_to_select=3).fit(X)
+    >>> list(X.columns[cover.order_[:3]])
+    ['mean concave points', 'mean fractal dimension', 'mean texture']
+    >>> cover.coverage_[:3].round(3)
+    array([0.403, 0.48 , 0.54 ])
+    >>> len(cover.members_[cover.order_[0]])
+    16
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_features_to_select": [
+            *FeatureRanker._parameter_constraints["n_features_to_select"],
+            StrOptions({"auto"}),
+        ],
+        "similarity": [StrOptions({"correlation", "spearman"})],
+        # A single name has an error of its own, which says how to write it.
+        "include": [None, "array-like", str],
+        "exclude": [None, "array-like", str],
+        "cost": [None, "array-like", dict],
+        "groups": [None, "array-like", dict],
+        "n_ranked": [None, Interval(Integral, 1, None, closed="left")],
+        "backend": [str],
+        "n_jobs": [Integral, None],
+    }
+    _backends: ClassVar[tuple[str, ...]] = ("numpy", "torch")
+    _for_text: ClassVar[str] = ", or rank it by FRANe(similarity='mixed')"
+
+    network_: AttributeNetwork
+    constant_: NDArray[np.bool_]
+    n_ranked_: int
+    gains_: NDArray[np.float64]
+    coverage_: NDArray[np.float64]
+    representative_: NDArray[np.intp]
+    representative_corr_: NDArray[np.float64]
+    members_: dict[int, NDArray[np.intp]]
+    suggestion_: Suggestion
+    n_features_suggested_: int | None
+    feature_names_in_: NDArray[Any]
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | str | None = "auto",
+        *,
+        similarity: str = "correlation",
+        include: Any = None,
+        exclude: Any = None,
+        cost: Any = None,
+        groups: Any = None,
+        n_ranked: int | None = None,
+        backend: str = "auto",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.similarity = similarity
+        self.include = include
+        self.exclude = exclude
+        self.cost = cost
+        self.groups = groups
+        self.n_ranked = n_ranked
+        self.backend = backend
+        self.n_jobs = n_jobs
+
+    @fit_context
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Pick the features that represent a table.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The table: NumPy, pandas, polars, SciPy CSR or CSC.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : Cover
+            The fitted ranker.
+        """
+        with telling(self, X, y):
+            table = check_table(self, X)
+            constant = constant_in(table)
+            if constant.all():
+                raise DataError("All columns are constant: there is nothing to rank.")
+            constraints = self._constraints(constant)
+            n_select = self._n_select(constraints)
+            found = rank_by_cover(
+                dense(table),
+                constant,
+                constraints,
+                n_select=n_select,
+                n_picks=self._n_picks(constraints, n_select),
+                ranks=self.similarity == "spearman",
+                n_threads=count_threads(self.n_jobs),
+                device=choose_device_for(self._place(), table.shape),
+            )
+            self._set_attributes(found, constant)
+            self._warn_of_units(found)
+        return self
+
+    def _constraints(self, constant: NDArray[np.bool_]) -> Constraints:
+        return read_constraints(
+            names_of(self),
+            constant,
+            include=self.include,
+            exclude=self.exclude,
+            cost=self.cost,
+            groups=self.groups,
+        )
+
+    def _n_select(self, constraints: Constraints) -> int | str | None:
+        """Return how many are selected, checked against how many can be."""
+        wanted, n_open = self.n_features_to_select, constraints.n_open()
+        if n_open == 0:
+            raise UsageError("exclude leaves no feature that could be picked.")
+        if wanted is None or wanted == "auto":
+            return wanted
+        count = number_to_select(wanted, self.n_features_in_)
+        # Constant columns may be selected, behind all others; excluded ones may not.
+        limited = self.exclude is not None or self.groups is not None
+        if limited and count > n_open:
+            features = "feature" if n_open == 1 else "features"
+            raise UsageError(
+                f"n_features_to_select={wanted}, but only {n_open} {features} can be "
+                "picked: others are constant, in exclude, or share one of groups with "
+                f"another feature. Ask for at most {n_open}."
+            )
+        if count < len(constraints.include):
+            raise UsageError(
+                f"n_features_to_select={wanted}, but include names "
+                f"{len(constraints.include)} features. Ask for at least that many."
+            )
+        return count
+
+    def _n_picks(self, constraints: Constraints, n_select: int | str | None) -> int:
+        """Return how many are picked, at least."""
+        selected = n_select if isinstance(n_select, int) else None
+        for what, count in (
+            (f"n_features_to_select={self.n_features_to_select}", selected or 0),
+            ("include", len(constraints.include)),
+        ):
+            if self.n_ranked is not None and self.n_ranked < count:
+                raise UsageError(
+                    f"n_ranked={self.n_ranked}, but {what} asks for {count} picks. "
+                    "Leave out n_ranked, or raise it."
+                )
+        asked = how_many(self.n_ranked, selected, self.n_features_in_)
+        return min(max(asked, len(constraints.include)), constraints.n_open())
+
+    def _set_attributes(self, found: CoverRanking, constant: NDArray[np.bool_]) -> None:
+        names = names_of(self)
+        self._diagnosis = ""
+        self._set_scores(found.scores, last=found.last, n_selected=found.n_selected)
+        self.constant_ = constant
+        self.n_ranked_ = len(found.order)
+        self.gains_ = found.gains
+        self.coverage_ = found.coverage
+        self.representative_ = found.representative
+        self.representative_corr_ = found.representative_corr
+        self.members_ = _members(found)
+        self.suggestion_ = found.suggestion
+        self.n_features_suggested_ = found.suggestion.count
+        adjacency = star(found)
+        self.network_ = AttributeNetwork(
+            adjacency=adjacency,
+            names=names,
+            scores=self.scores_,
+            ranking=self.ranking_,
+            threshold=np.nan,
+            n_edges=adjacency.nnz // 2,
+            representation=represent(
+                found.representative, found.representative_corr, names
+            ),
+            _recipe=cover_recipe(self),
+        )
+
+    def _warn_of_units(self, found: CoverRanking) -> None:
+        """Warn if neighbors are those of one column."""
+        j, share = found.loudest
+        if share > max(_MOST_OF_IT, _TIMES / len(found.scores)):
+            name = column_name(j, getattr(self, "feature_names_in_", None))
+            self._diagnosis = (
+                f"{name} holds {share:.0%} of the variance of the table, so that "
+                "neighbors are those of this column. Scale the columns first, as "
+                "sklearn.preprocessing.StandardScaler does, if their units are "
+                "arbitrary."
+            )
+            # Past `fit` and scikit-learn's wrapper around it, to the caller.
+            warnings.warn(self._diagnosis, UnitsWarning, stacklevel=4)
+
+    def _for_gaps(self, is_sparse: bool) -> str:
+        if is_sparse or self.similarity != "correlation":
+            return ""
+        return ", or use FRANe(missing='pairwise')"
+
+    def _columns(self, names: Any) -> dict[str, Any]:
+        by = self.representative_[self.order_]
+        members = [len(self.members_.get(int(j), ())) for j in self.order_]
+        return {
+            **super()._columns(names),
+            "representative": [str(names[k]) if k >= 0 else None for k in by],
+            "correlation": self.representative_corr_[self.order_],
+            "n_members": members,
+        }
+
+
+def choose_device_for(place: Place, shape: tuple[int, int]) -> Any:
+    """Return the torch device on which to rank a table; None: in NumPy.
+
+    Parameters
+    ----------
+    place : Place
+        What the user asked for.
+    shape : tuple of int
+        The number of samples and of features.
+    """
+    m, n = shape
+    if not wanted(place, pays=m * n >= LARGE):
+        return None
+    device = choose_device(place.device)
+    # The features, what is left of them, and those among which neighbors are; two
+    # products of samples, or what the picks explain and a copy of it.
+    needed = 8 * (n * (2 * m + min(m, EXAMPLES)) + 2 * m * min(m, n)) + _BLOCKS
+    free = free_bytes(device)
+    if needed <= free:
+        return device
+    if place.kind == "auto":
+        return None
+    raise UsageError(
+        f"{place.given}: {str(device)!r} has {free / 1e9:.1f} GB left, and Cover needs "
+        f"{needed / 1e9:.1f} GB there. Set backend='numpy', or free some."
+    )
+
+
+def _members(found: CoverRanking) -> dict[int, NDArray[np.intp]]:
+    by, strength = found.representative, -np.abs(found.representative_corr)
+    order = np.lexsort((np.arange(len(by)), strength))
+    return {
+        int(j): order[(by[order] == j) & (order != j)]
+        for j in found.order[: found.n_representatives]
+    }

@@ -1,0 +1,276 @@
+"""Rankings of samples of the examples, on several threads."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from _thread import start_new_thread
+from collections.abc import Generator
+from contextlib import closing
+from contextvars import copy_context
+from queue import Empty, SimpleQueue
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import clone
+from threadpoolctl import ThreadpoolController
+
+from franet._common.memory import available_bytes
+from franet._common.progress import listening, report
+from franet.cover._constraints import PARAMETERS, by_position
+from franet.estimators._base import names_of
+from franet.exceptions import DataError, DegenerateRankingWarning
+from franet.rankers._greedy import how_many
+
+__all__ = ["FEWEST", "Draws"]
+
+# How examples are drawn, and how many there have to be.
+FEWEST = {"bootstrap": 2, "half": 4}
+# Seconds that fits under way are waited for after Ctrl-C.
+_PATIENCE = 0.5
+# What FRANe stores for more features does not grow with their square.
+_MOST_PAIRS = 27_000_000
+# What a random number is for: each draw has a stream for each.
+_ROWS, _COLUMNS, _RANKER = range(3)
+
+
+class _Stopped(BaseException):
+    """Ends a fit whose result nobody waits for."""
+
+
+class Draws:
+    """Rankings of samples of the examples.
+
+    A draw has its columns in random order: features of equal scores, which rankers
+    order by column, then change places from draw to draw.
+
+    Parameters
+    ----------
+    ranker : FeatureRanker
+        Copies of it rank; one with a ``random_state`` has another seed in each draw.
+    X : ndarray or CSR array of shape (m, n)
+        The checked table.
+    n_boot : int
+        Number of draws.
+    method : {"bootstrap", "half"}
+        As many examples with replacement, or half of them without.
+    seed : int or None
+        The seed of all draws.
+
+    Attributes
+    ----------
+    ranks : ndarray of shape (n_boot, n)
+        After `run`: unsigned integers of the size that n needs.
+    """
+
+    def __init__(
+        self, ranker: Any, X: Any, n_boot: int, method: str, seed: int | None
+    ) -> None:
+        self._ranker, self._X, self._method = ranker, X, method
+        self._entropy = np.random.SeedSequence(seed).entropy
+        self._options: dict[str, Any] = {}
+        self._controller = ThreadpoolController()
+        self._blas: Any = None
+        self._quiet = _Quiet()
+        self._stop = self._left = False
+        self.ranks = np.zeros((n_boot, X.shape[1]), np.min_scalar_type(X.shape[1]))
+
+    def run(self, n_threads: int) -> int:
+        """Rank all draws; return how many of the rankings are degenerate."""
+        n_boot = len(self.ranks)
+        n_workers = min(n_threads, n_boot, _fits_at_once(self._X, self._ranker))
+        known = self._ranker.get_params(deep=False)
+        # A checkpoint is of the whole table, and for one fit at a time.
+        wanted = {
+            "n_jobs": n_threads // n_workers,
+            "store_candidates": False,
+            "checkpoint": None,
+        }
+        self._options = {name: wanted[name] for name in wanted if name in known}
+        done = self._alone() if n_workers == 1 else self._crew(n_workers)
+        # BLAS rounds by the number of its threads, so it has one, however many draws
+        # there are at once. It is set here: threadpoolctl lets one thread set it.
+        self._blas = self._limit("blas")
+        try:
+            with self._quiet as caught, closing(done):
+                for count in done:
+                    report("draws", count, n_boot)
+        finally:
+            self._left = True
+            self._blas.restore_original_limits()
+        return min(len(caught), n_boot)
+
+    def _alone(self) -> Generator[int]:
+        with self._limit("openmp"):
+            for draw in range(len(self.ranks)):
+                self._rank(draw)
+                yield draw + 1
+
+    def _crew(self, n_workers: int) -> Generator[int]:
+        """Rank on several threads; as in `map_batches`, every wait is one call of C.
+
+        On leaving early, a fit ends when it next reports. One that does not is left
+        alone after a while.
+        """
+        tasks: SimpleQueue[int] = SimpleQueue()
+        answers: SimpleQueue[tuple[BaseException | None] | None] = SimpleQueue()
+        for draw in range(len(self.ranks)):
+            tasks.put(draw)
+
+        def work() -> None:
+            try:
+                # The setting of OpenMP is the thread's own.
+                with self._limit("openmp"):
+                    while not self._stop:
+                        self._rank(tasks.get_nowait())
+                        answers.put((None,))
+            except Empty:
+                pass
+            except BaseException as error:
+                answers.put((error,))
+            answers.put(None)
+            self._clean()
+
+        n_running = 0
+        try:
+            for _ in range(n_workers):
+                n_running += 1
+                start_new_thread(copy_context().run, (work,))
+            count = 0
+            while count < len(self.ranks):
+                answer = answers.get()
+                if answer is None:
+                    n_running -= 1
+                elif answer[0] is not None:
+                    raise answer[0]
+                else:
+                    count += 1
+                    yield count
+        finally:
+            self._stop = True
+            end = time.monotonic() + _PATIENCE
+            while n_running and (left := end - time.monotonic()) > 0:
+                try:
+                    n_running -= answers.get(timeout=left) is None
+                except Empty:
+                    break
+
+    def _limit(self, library: str) -> Any:
+        return self._controller.limit(limits=1, user_api=library)
+
+    def _clean(self) -> None:
+        """Undo what a fit that nobody waited for may have put back."""
+        if self._left:
+            self._blas.restore_original_limits()
+            self._quiet.end()
+
+    def _rank(self, draw: int) -> None:
+        columns = self._random(draw, _COLUMNS).permutation(self._X.shape[1])
+        fresh = clone(self._ranker).set_params(
+            **self._options, **_as_many(self._ranker), **_moved(self._ranker, columns)
+        )
+        if "random_state" in fresh.get_params(deep=False):
+            seed = int(self._random(draw, _RANKER).integers(2**31))
+            fresh.set_params(random_state=seed)
+        try:
+            with listening(self._heed):
+                fresh.fit(self._take(self._rows(draw), columns))
+        except ValueError as error:
+            raise DataError(
+                f"Draw {draw + 1} of {len(self.ranks)} cannot be ranked, although the "
+                f"table can: {error} Another method or random_state may do."
+            ) from error
+        self.ranks[draw, columns] = fresh.ranking_
+
+    def _heed(self, stage: str, done: int, total: int) -> None:
+        if self._stop:
+            raise _Stopped
+
+    def _rows(self, draw: int) -> NDArray[np.intp]:
+        m = self._X.shape[0]
+        if self._method == "bootstrap":
+            random = self._random(draw, _ROWS)
+            # Of two or three examples one is often drawn alone: that is no table.
+            while len(np.unique(rows := random.integers(m, size=m))) < 2:
+                pass
+            return rows
+        # Draws 0 and 1, 2 and 3, … are the two halves of one partition.
+        rows = self._random(draw // 2, _ROWS).permutation(m)
+        return rows[: m // 2] if draw % 2 == 0 else rows[m // 2 : 2 * (m // 2)]
+
+    def _random(self, number: int, purpose: int) -> np.random.Generator:
+        seeds = np.random.SeedSequence(self._entropy, spawn_key=(number, purpose))
+        return np.random.default_rng(seeds)
+
+    def _take(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Any:
+        if sparse.issparse(self._X):
+            return self._X[rows][:, columns]
+        return self._X[np.ix_(rows, columns)]
+
+
+def _as_many(ranker: Any) -> dict[str, Any]:
+    """Return parameters by which as many are picked, though fewer may be selected.
+
+    Columns may be constant in a draw: the number that is selected may not be there.
+    """
+    known = ranker.get_params(deep=False)
+    if "n_ranked" not in known or known["n_features_to_select"] is None:
+        return {}
+    n_ranked = how_many(known["n_ranked"], ranker.n_features_, ranker.n_features_in_)
+    return {"n_features_to_select": None, "n_ranked": n_ranked}
+
+
+def _moved(ranker: Any, columns: NDArray[np.intp]) -> dict[str, Any]:
+    """Return the parameters that speak of features, for columns in another order."""
+    given: dict[str, Any] = {
+        name: value
+        for name in PARAMETERS
+        if (value := getattr(ranker, name, None)) is not None
+    }
+    if not given:
+        return {}
+    place = np.argsort(columns)
+    moved: dict[str, Any] = {}
+    for name, value in (given | by_position(given, names_of(ranker))).items():
+        if isinstance(value, dict):
+            moved[name] = {int(place[j]): v for j, v in value.items()}
+        elif name in ("include", "exclude"):
+            moved[name] = [int(place[j]) for j in value]
+        else:
+            moved[name] = np.asarray(value)[columns]
+    return moved
+
+
+def _fits_at_once(X: Any, ranker: Any) -> int:
+    """Return for how many fits at a time half of the free memory will do."""
+    if getattr(ranker, "max_memory", None) is not None:
+        return 1  # what it allows is for one
+    m, n = X.shape
+    # Four tables, four squares of the features, and what FRANe counts for each.
+    one = 32 * (m * n + min(n * n, _MOST_PAIRS)) + 3000 * n
+    return max(1, available_bytes() // 2 // one)
+
+
+class _Quiet:
+    """Collects what rankers say of degenerate rankings; a fit says it once at most."""
+
+    def __init__(self) -> None:
+        self._catcher = warnings.catch_warnings(record=True)
+        self._mark: Any = None
+
+    def __enter__(self) -> list[warnings.WarningMessage]:
+        caught = self._catcher.__enter__()
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", DegenerateRankingWarning)
+        self._mark = warnings.filters[0]
+        return caught
+
+    def __exit__(self, *_: object) -> None:
+        self._catcher.__exit__(None, None, None)
+
+    def end(self) -> None:
+        """Leave again, if the filters of the block are back."""
+        if any(each is self._mark for each in warnings.filters):
+            self._catcher.__exit__(None, None, None)

@@ -1,0 +1,333 @@
+"""FRANe as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from franet._common.threads import count_threads
+from franet.engine.plan import make_plan
+from franet.estimators._attributes import Fitted
+from franet.estimators._backend import (
+    approximate,
+    check,
+    check_plan,
+    open_engine,
+    open_numpy_source,
+)
+from franet.estimators._base import FeatureRanker, Need
+from franet.estimators._callbacks import telling
+from franet.estimators._outcome import set_outcome, warn_of
+from franet.estimators._parameters import CONSTRAINTS
+from franet.estimators._validation import fit_context
+from franet.pairs.columns._finite import PAIRWISE
+from franet.pairs.similarity._mixed import warn_of_identifiers
+from franet.pairs.tiles import PairSource
+from franet.search.exact import Settings, search
+
+__all__ = ["FRANe"]
+
+
+class FRANe(Fitted, FeatureRanker):
+    """Rank features by their centrality in a network of similar features.
+
+    Features that are similar are connected, weak edges are dropped at many
+    thresholds, PageRank is computed on each network, and the ranking whose scores
+    spread most is kept [1]_.
+
+    Parameters
+    ----------
+    n_features_to_select : int or float, default=None
+        How many features `transform` keeps; a float is a share, None keeps half.
+    similarity : str or callable, default="correlation"
+        How alike two features are. ``"correlation"`` (``1 + r``),
+        ``"abs-correlation"`` (``|r|``: features that move against each other carry
+        the same information), ``"spearman"`` (correlation of average ranks);
+        ``"mixed"``, for tables with text or categories beside numbers (``|r|``, the
+        correlation ratio η and Cramér's V, on one scale from 0 to 1); the distances
+        ``"canberra"``, ``"chebyshev"``, ``"euclidean"``, ``"manhattan"``,
+        ``"minkowski"``, ``"seuclidean"``, ``"sqeuclidean"``, as ``max(d) - d``;
+        ``"precomputed"``: X is the symmetric, non-negative similarity matrix; or a
+        function ``f(A, B)`` that returns the a × b non-negative similarities of the
+        a columns of A and the b columns of B.
+    thresholds : str or callable, default="geometric"
+        How the thresholds lie between the largest and the smallest similarity:
+        ``"geometric"``, ``"linear"``, ``"linear-mean"`` and ``"linear-median"``
+        (down to the mean, the median), ``"quantile"``, ``"logspace"``, or a function
+        ``f(smallest, largest, n)`` that returns n thresholds.
+    n_thresholds : int, default=100
+        Number of thresholds.
+    min_mean_degree : float, default=1.0
+        A network is a candidate if its mean degree is at least this.
+    damping : float, default=0.85
+        The damping factor of PageRank.
+    weighted : bool, default=True
+        Whether edges weigh what the similarity is, or all the same.
+    centrality : str or callable, default="pagerank"
+        ``"pagerank"``, ``"degree"``, ``"eigenvector"``, ``"closeness"``,
+        ``"harmonic"``, or a function of the sparse adjacency matrix that returns one
+        score for each feature.
+    quality : str or callable, default="rqh"
+        Which ranking wins: ``"rqh"`` (second largest over second smallest score),
+        ``"gini"``, ``"cv"`` (coefficient of variation), ``"entropy"``, ``"random"``
+        (any candidate, the paper's control), or a function of the scores.
+    variant : {"paper", "reference"}, default="paper"
+        The definition of the paper, or that of the authors' code, from which the
+        published figures come.
+    p : float, default=2.0
+        The exponent of ``similarity="minkowski"``.
+    missing : {"error", "pairwise"}, default="error"
+        What NaN means: an error, or that each correlation uses the rows in which
+        both features are there.
+    tie_break : {"column", "denser"}, default="column"
+        How features of equal scores are ordered: by column, or first by their scores
+        at the next denser candidate.
+    store_candidates : bool, default=False
+        Whether every candidate is solved and `all_scores_` kept.
+    search : {"exact", "approximate"}, default="exact"
+        ``"approximate"``: in less than quadratic time, for hundreds of thousands of
+        features; `approximation_` says how far it may be off. It needs a correlation
+        as `similarity`, PageRank and RQH, and a table without gaps.
+    backend : str or distributed.Client, default="auto"
+        Where features are compared: ``"numpy"`` (the cores of this machine),
+        ``"torch"`` or a torch device (``"cuda"``, ``"cuda:1"``, ``"torch:cpu"``),
+        ``"dask"`` (the current client), a Dask client or the address of its scheduler
+        (``"tcp://host:8786"``). ``"auto"`` is a GPU where torch sees one and there are
+        100 million pairs to compare, otherwise the cores. Scores agree up to the
+        order of sums. Clones share a client; pickles hold its address.
+    checkpoint : path-like, default=None
+        A folder in which passes over the features are kept as they are done. A fit
+        that was stopped and is begun again with the same table and parameters does
+        not repeat them. `max_edges`, `max_memory`, `random_state` and `n_jobs` may
+        change, and what functions do: passes that come out otherwise are made anew.
+        One fit at a time uses a folder; another one that starts meanwhile fails.
+    max_edges : int, default=5_000_000
+        A winning network with more edges keeps only the strongest of each feature.
+    max_memory : int or str, default=None
+        Memory that the fit may use besides the table, in bytes or as text such as
+        ``"2 GB"``; None is half of what is free. If it is scarce, edges lie in
+        temporary files. No result depends on it.
+    random_state : int, RandomState instance or None, default=None
+        The seed of ``quality="random"`` and of ``search="approximate"``.
+    n_jobs : int, default=None
+        Number of threads; -1 and None mean all cores. No result depends on it.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        The score of each feature, larger is better. Constant columns have no
+        correlation: they score 0 and rank last.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        The same, under scikit-learn's name.
+    ranking_ : ndarray of shape (n_features_in_,)
+        1 is best. Scores within 1e-9 of each other are equal.
+    order_ : ndarray of int of shape (n_features_in_,)
+        All features, best first.
+    support_ : ndarray of bool of shape (n_features_in_,)
+        The features that `transform` keeps.
+    n_features_ : int
+        How many those are.
+    thresholds_ : ndarray
+        The thresholds, sparse to dense: an edge needs at least this similarity.
+    quality_ : ndarray
+        The quality of the ranking at each threshold; NaN where the network is too
+        sparse, or where it provably cannot win.
+    quality_bound_ : ndarray
+        A proven upper bound on it; NaN where the network is too sparse.
+    too_sparse_ : ndarray of bool
+        Thresholds at which the network is too sparse.
+    n_edges_ : ndarray of int
+        Number of edges at each threshold.
+    winner_ : int or None
+        The position of the winning threshold; None if there is none.
+    threshold_ : float
+        The winning threshold, NaN if there is none.
+    network_ : AttributeNetwork
+        The network at the winning threshold.
+    constant_ : ndarray of bool of shape (n_features_in_,)
+        Constant columns, left out by the correlations. With ``similarity="mixed"``
+        also columns that have a text of its own in every row.
+    n_isolated_ : int
+        Number of features without an edge, constant columns aside.
+    all_scores_ : ndarray of shape (n_thresholds, n_features_in_)
+        With ``store_candidates``, the scores at every threshold.
+    approximation_ : Approximation
+        With ``search="approximate"``, how far the ranking may be off: the share of
+        edges found, errors of scores, agreement of ranks; a sentence by ``str``.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Their names, if the table has names.
+
+    References
+    ----------
+    .. [1] U. Primožič, B. Škrlj, S. Džeroski, M. Petković. Unsupervised Feature
+       Ranking via Attribute Networks. Discovery Science, 2021.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from franet import FRANe
+    >>> X, _ = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> ranker = FRANe(n_features_to_select=3).fit(X)
+    >>> list(ranker.get_feature_names_out())
+    ['mean compactness', 'mean concavity', 'mean concave points']
+    >>> ranker.network_.n_edges
+    113
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = CONSTRAINTS
+    _needs: ClassVar[dict[str, Need]] = {
+        "p": Need(2.0, "similarity", ("minkowski",)),
+        "damping": Need(0.85, "centrality", ("pagerank",)),
+    }
+    _backends: ClassVar[tuple[str, ...]] = ("numpy", "torch", "dask")
+    _for_text: ClassVar[str] = ", or use similarity='mixed'"
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = None,
+        *,
+        similarity: str | Callable[[Any, Any], Any] = "correlation",
+        thresholds: str | Callable[[float, float, int], Any] = "geometric",
+        n_thresholds: int = 100,
+        min_mean_degree: float = 1.0,
+        damping: float = 0.85,
+        weighted: bool = True,
+        centrality: str | Callable[[Any], Any] = "pagerank",
+        quality: str | Callable[[Any], float] = "rqh",
+        variant: str = "paper",
+        p: float = 2.0,
+        missing: str = "error",
+        tie_break: str = "column",
+        store_candidates: bool = False,
+        search: str = "exact",
+        backend: Any = "auto",
+        checkpoint: str | os.PathLike[str] | None = None,
+        max_edges: int = 5_000_000,
+        max_memory: float | str | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.similarity = similarity
+        self.thresholds = thresholds
+        self.n_thresholds = n_thresholds
+        self.min_mean_degree = min_mean_degree
+        self.damping = damping
+        self.weighted = weighted
+        self.centrality = centrality
+        self.quality = quality
+        self.variant = variant
+        self.p = p
+        self.missing = missing
+        self.tie_break = tie_break
+        self.store_candidates = store_candidates
+        self.search = search
+        self.backend = backend
+        self.checkpoint = checkpoint
+        self.max_edges = max_edges
+        self.max_memory = max_memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @fit_context
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Rank the features of a table.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The table: NumPy, pandas, polars, SciPy CSR or CSC. Text and categories
+            need ``similarity="mixed"``.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : FRANe
+            The fitted ranker.
+        """
+        with telling(self, X, y):
+            if self.search == "approximate":
+                outcome, constant = approximate(self, X)
+            else:
+                with open_engine(self, X) as (engine, constant):
+                    names = getattr(self, "feature_names_in_", None)
+                    warn_of_identifiers(engine.source, names)
+                    outcome = search(engine, Settings.of(self))
+            set_outcome(self, outcome, constant)
+            warn_of(self, outcome)
+        return self
+
+    def _forget(self) -> None:
+        """Drop what an earlier fit found, with other parameters."""
+        self._diagnosis = ""
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            if name not in ("n_features_in_", "feature_names_in_"):
+                delattr(self, name)
+
+    @fit_context
+    def plan(self, X: Any) -> dict[str, Any]:
+        """Tell what `fit` will take, without doing it.
+
+        The table is opened, as a fit does it, which takes a fit's time where examples
+        are many times more than features. A few tiles are computed and timed; the rest
+        is arithmetic. It tells of the
+        exact search on the cores, also where ``backend="auto"`` would take a GPU.
+        Another `search` or `backend` is an error.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The table.
+
+        Returns
+        -------
+        plan : dict
+            ``n_features``, ``n_pairs``, ``n_tiles``, ``block`` (features along a
+            side of a tile), ``n_threads``, ``memory`` and ``max_memory`` in bytes,
+            ``on_disk`` (whether edges will lie in temporary files), ``seconds``
+            (expected, if the winning network is sparse, as it mostly is) and
+            ``seconds_dense`` (if it is too dense to be stored).
+        """
+        check_plan(self)
+        start = time.perf_counter()
+        source, _ = self._open(X)
+        opening = time.perf_counter() - start
+        settings, n_threads = Settings.of(self), count_threads(self.n_jobs)
+        plan = make_plan(source, settings.n_thresholds, n_threads, settings.max_memory)
+        expected, dense = plan.seconds(source)
+        times = {"seconds": opening + expected, "seconds_dense": opening + dense}
+        return asdict(plan) | times
+
+    def _for_gaps(self, is_sparse: bool) -> str:
+        can_pair = (
+            self.similarity in ("correlation", "abs-correlation")
+            and self.search == "exact"
+            and self._place().kind != "torch"
+            and not is_sparse
+        )
+        return PAIRWISE if can_pair else ""
+
+    def _columns(self, names: Any) -> dict[str, Any]:
+        n_neighbors = np.diff(self.network_.adjacency.indptr)[self.order_]
+        return {**super()._columns(names), "n_neighbors": n_neighbors}
+
+    def _open(self, X: Any) -> tuple[PairSource, Any]:
+        return open_numpy_source(self, check(self, X))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing == "pairwise"
+        tags.input_tags.sparse = self.missing == "error"
+        given = self.similarity == "precomputed"
+        tags.input_tags.pairwise = tags.input_tags.positive_only = given
+        # Not `string`: by scikit-learn's checks any object would have to do then.
+        tags.input_tags.categorical = self.similarity == "mixed"
+        return tags

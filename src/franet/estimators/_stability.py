@@ -1,0 +1,397 @@
+"""How sure a ranking is: rank again on samples of the examples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.utils import get_tags
+
+from franet._common.features import FeatureIndex
+from franet._common.threads import count_threads
+from franet.estimators._base import names_of
+from franet.estimators._draws import FEWEST, Draws
+from franet.estimators._validation import check_table
+from franet.exceptions import DataError, UsageError
+from franet.pairs.alike import REDUNDANT, correlations, dissimilarities
+from franet.pairs.coded import CodedTable
+
+if TYPE_CHECKING:
+    from franet._common.table import Table
+
+__all__ = ["PICKS", "Stability", "measure_stability"]
+
+# Stand-ins are looked for of so many picks, the best first.
+PICKS = 256
+# Columns of the ranks in work at a time.
+_CHUNK = 1024
+_HEAD = ["feature", "rank", "median", "low", "high", "selected", "covered"]
+_HEAD += ["interchangeable with"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Stability:
+    """How sure a ranking is, from rankings of samples of the examples.
+
+    Arrays have a value for each feature, in the order of the columns.
+
+    Attributes
+    ----------
+    names : ndarray of str
+        The names of the features; ``x0``, ``x1``, … where the table has none.
+    ranking : ndarray of int
+        The ranks of the fit, 1 is best.
+    median_rank : ndarray of float
+        The median rank over the draws.
+    rank_low, rank_high : ndarray of int
+        At least the share `level` of the draws ranks the feature from `rank_low` to
+        `rank_high`; at most half of the rest lies on either side.
+    selected : ndarray of float
+        The share of the draws in which the feature is among the first `top`.
+    interchangeable : dict of dict
+        For each of the first `top` features of the fit (the picks; at most 256 of
+        them) that has stand-ins: the column of each, and the share of the draws in
+        which it took the place of the pick, the largest first.
+    kuncheva : float
+        Kuncheva's consistency of the first `top` features, the mean over all pairs of
+        draws: 1 if all draws select the same, 0 as by chance.
+    jaccard : float
+        The share of features that two selections have in common, likewise.
+    top : int
+        How many features were selected.
+    n_boot : int
+        Number of draws.
+    method : str
+        How examples were drawn.
+    level : float
+        The level of the intervals.
+    n_degenerate : int
+        In how many draws the ranking said little; see `DegenerateRankingWarning`.
+    """
+
+    names: NDArray[Any]
+    ranking: NDArray[np.intp]
+    median_rank: NDArray[np.float64]
+    rank_low: NDArray[np.intp]
+    rank_high: NDArray[np.intp]
+    selected: NDArray[np.float64]
+    interchangeable: dict[int, dict[int, float]]
+    kuncheva: float
+    jaccard: float
+    top: int
+    n_boot: int
+    method: str
+    level: float
+    n_degenerate: int
+
+    @cached_property
+    def covered(self) -> NDArray[np.float64]:
+        """The share of the draws that select a pick or a stand-in; else `selected`."""
+        covered = self.selected.copy()
+        for pick, found in self.interchangeable.items():
+            covered[pick] += sum(found.values())
+        return np.minimum(covered, 1.0)
+
+    def stand_ins(self, feature: str | int) -> dict[str, float]:
+        """Return what takes the place of a feature, by name.
+
+        Parameters
+        ----------
+        feature : str or int
+            The feature, by its name or its position.
+
+        Returns
+        -------
+        stand_ins : dict of float
+            The share of the draws in which each does, the largest first.
+        """
+        found = self.interchangeable.get(FeatureIndex(self.names).find(feature), {})
+        return {str(self.names[j]): share for j, share in found.items()}
+
+    def table(self, first: int | None = None) -> Table:
+        """Return the features in the order of the fit, a row each.
+
+        Parameters
+        ----------
+        first : int, optional
+            How many features; all by default.
+
+        Returns
+        -------
+        table : Table
+            It prints itself; ``to_pandas`` and ``to_csv`` are there as well.
+        """
+        from franet._common.table import Table
+
+        if first is not None and first < 1:
+            raise UsageError(f"first={first}: give a number of features, at least 1")
+        order = np.argsort(self.ranking, kind="stable")[:first]
+        return Table(
+            _HEAD,
+            [self._row(int(j)) for j in order],
+            self._notes(),
+            decimals=2,
+        )
+
+    def _row(self, j: int) -> list[Any]:
+        found = list(self.stand_ins(j).items())
+        shown = ", ".join(f"{name} ({share:.2f})" for name, share in found[:3])
+        return [
+            str(self.names[j]),
+            int(self.ranking[j]),
+            float(self.median_rank[j]),
+            int(self.rank_low[j]),
+            int(self.rank_high[j]),
+            float(self.selected[j]),
+            float(self.covered[j]) if self.ranking[j] <= self.top else None,
+            f"{shown} …" if len(found) > 3 else shown,
+        ]
+
+    def _notes(self) -> list[str]:
+        picks = self.ranking <= min(self.top, PICKS)
+        again, covered = self.selected[picks].mean(), self.covered[picks].mean()
+        notes = [
+            f"{self.n_boot} draws ({self.method}), {100 * self.level:.4g} % intervals.",
+            f"First {self.top} of {len(self.names)} features: Kuncheva "
+            f"{self.kuncheva:.2f}, Jaccard {self.jaccard:.2f}; a draw selects "
+            f"{100 * again:.0f} % of them, {100 * covered:.0f} % with stand-ins.",
+        ]
+        if self.n_degenerate:
+            notes.append(f"{self.n_degenerate} draws gave a degenerate ranking.")
+        return notes
+
+    def __repr__(self) -> str:
+        return (
+            f"<Stability: {self.n_boot} draws ({self.method}), first {self.top} of "
+            f"{len(self.names)} features, Kuncheva {self.kuncheva:.2f}>"
+        )
+
+    def __str__(self) -> str:
+        return str(self.table(10))
+
+    def _repr_html_(self) -> str:
+        return self.table(10)._repr_html_()
+
+
+def measure_stability(
+    ranker: Any,
+    X: Any,
+    *,
+    n_boot: int,
+    top: int | None,
+    level: float,
+    method: str,
+    random_state: int | None,
+    n_jobs: int | None,
+) -> Stability:
+    """Return how sure a fitted ranker is; see `FeatureRanker.stability`."""
+    pairwise = getattr(ranker, "missing", "error") == "pairwise"
+    table = _check(ranker, X, pairwise)
+    if isinstance(table, CodedTable) and method == "bootstrap":
+        raise UsageError(
+            "method='bootstrap' draws rows more than once, so that rare levels seem to "
+            "explain everything in a table with categories. Use method='half'."
+        )
+    m, n = table.shape
+    top = ranker.n_features_ if top is None else top
+    _check_options(n_boot, top, level, method, random_state, n_jobs, m, n)
+    draws = Draws(ranker, table, n_boot, method, random_state)
+    n_degenerate = draws.run(count_threads(n_jobs))
+    ranks = draws.ranks
+    low, median, high, counts = _summary(ranks, level, top)
+    kuncheva, jaccard = _agreement(ranks, counts, top)
+    return Stability(
+        names=names_of(ranker),
+        ranking=ranker.ranking_.copy(),
+        median_rank=median,
+        rank_low=low,
+        rank_high=high,
+        selected=counts / n_boot,
+        interchangeable=_interchangeable(
+            table, ranks, counts, ranker.ranking_, top, pairwise
+        ),
+        kuncheva=kuncheva,
+        jaccard=jaccard,
+        top=int(top),
+        n_boot=int(n_boot),
+        method=method,
+        level=float(level),
+        n_degenerate=n_degenerate,
+    )
+
+
+def _check(ranker: Any, X: Any, pairwise: bool) -> Any:
+    """Return the checked table; the ranker stays as it is."""
+    if get_tags(ranker).input_tags.pairwise:
+        raise UsageError(
+            "similarity='precomputed' has no examples to draw. Rank the table itself."
+        )
+    fresh = clone(ranker)
+    table = check_table(fresh, X, allow_missing=pairwise)
+    if fresh.n_features_in_ != ranker.n_features_in_:
+        raise DataError(
+            f"X has {fresh.n_features_in_} features, the table of the fit had "
+            f"{ranker.n_features_in_}. Pass that table."
+        )
+    names = getattr(fresh, "feature_names_in_", None)
+    known = getattr(ranker, "feature_names_in_", None)
+    if names is not None and known is not None:
+        other = np.flatnonzero(names != known)
+        if len(other):
+            j = other[0]
+            raise DataError(
+                f"Column {j} of X is {names[j]!r}, that of the fit was {known[j]!r}. "
+                "Pass the columns of the fit, in the same order."
+            )
+    return table.tocsr() if sparse.issparse(table) else table
+
+
+def _check_options(
+    n_boot: Any,
+    top: Any,
+    level: Any,
+    method: Any,
+    random_state: Any,
+    n_jobs: Any,
+    m: int,
+    n: int,
+) -> None:
+    if not _whole(n_boot) or n_boot < 2:
+        raise UsageError(f"n_boot={n_boot!r}: give a whole number of at least 2")
+    if not _whole(top) or not 1 <= top <= n:
+        raise UsageError(f"top={top!r}: give a number of features from 1 to {n}")
+    if not isinstance(level, Real) or not 0 < float(level) < 1:
+        raise UsageError(f"level={level!r}: give a share between 0 and 1, such as 0.95")
+    if method not in FEWEST:
+        raise UsageError(f"method={method!r}: choose one of {', '.join(FEWEST)}")
+    if random_state is not None and not (_whole(random_state) and random_state >= 0):
+        raise UsageError(
+            f"random_state={random_state!r}: give a whole number from 0 on, or None"
+        )
+    if n_jobs is not None and not (_whole(n_jobs) and n_jobs != 0):
+        raise UsageError(
+            f"n_jobs={n_jobs!r}: give a number of threads, or -1 for all cores"
+        )
+    if m < FEWEST[method]:
+        raise DataError(
+            f"method={method!r} needs at least {FEWEST[method]} examples, X has {m}."
+        )
+
+
+def _whole(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _summary(
+    ranks: NDArray[Any], level: float, top: int
+) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[Any], NDArray[np.intp]]:
+    """Return low, median and high ranks, and how often a feature is selected."""
+    n_boot, n = ranks.shape
+    tail = int((1 - level) / 2 * n_boot + 1e-9)
+    low, high, counts = (np.empty(n, np.intp) for _ in range(3))
+    median = np.empty(n, np.float64)
+    for at in range(0, n, _CHUNK):
+        part = slice(at, at + _CHUNK)
+        ordered = np.sort(ranks[:, part], axis=0)
+        low[part], high[part] = ordered[tail], ordered[n_boot - 1 - tail]
+        middle = ordered[[(n_boot - 1) // 2, n_boot // 2]]
+        median[part] = middle.mean(axis=0, dtype=np.float64)
+        counts[part] = (ordered <= top).sum(axis=0)
+    return low, median, high, counts
+
+
+def _agreement(
+    ranks: NDArray[Any], counts: NDArray[np.intp], top: int
+) -> tuple[float, float]:
+    """Return Kuncheva's and Jaccard's index, by the definitions of the evaluation.
+
+    Sizes of intersections come from products: a thousand draws make half a million
+    pairs of sets.
+    """
+    n_boot, n = ranks.shape
+    if top == n:
+        return 1.0, 1.0
+    shared = np.full((n_boot, n_boot), float((counts == n_boot).sum()))
+    some = np.flatnonzero((counts > 0) & (counts < n_boot))
+    for at in range(0, len(some), _CHUNK):
+        chosen = (ranks[:, some[at : at + _CHUNK]] <= top).astype(np.float32)
+        shared += chosen @ chosen.T
+    both = shared[np.triu_indices(n_boot, 1)]
+    by_chance = top * top / n
+    kuncheva = (both.mean() - by_chance) / (top - by_chance)
+    return float(kuncheva), float((both / (2 * top - both)).mean())
+
+
+def _interchangeable(
+    X: Any,
+    ranks: NDArray[Any],
+    counts: NDArray[np.intp],
+    ranking: NDArray[np.intp],
+    top: int,
+    pairwise: bool,
+) -> dict[int, dict[int, float]]:
+    """Return what takes the place of each pick, and in which share of the draws."""
+    n_boot = len(ranks)
+    picks = np.argsort(ranking, kind="stable")[: min(top, PICKS)]
+    picks = picks[counts[picks] < n_boot]
+    newcomers = np.flatnonzero((counts > 0) & (ranking > top))
+    others, r = _alike(X, picks, newcomers, pairwise)
+    found: dict[int, dict[int, int]] = {int(pick): {} for pick in picks}
+    for chosen in ranks:
+        lost = np.flatnonzero(chosen[picks] > top)
+        gained = np.flatnonzero(chosen[others] <= top)
+        for i, k in _match(r[np.ix_(lost, gained)]):
+            stand_ins, j = found[int(picks[lost[i]])], int(others[gained[k]])
+            stand_ins[j] = stand_ins.get(j, 0) + 1
+    return {
+        pick: {
+            j: times / n_boot
+            for j, times in sorted(stand_ins.items(), key=lambda s: (-s[1], s[0]))
+        }
+        for pick, stand_ins in found.items()
+        if stand_ins
+    }
+
+
+def _alike(
+    X: Any, picks: NDArray[np.intp], others: NDArray[np.intp], pairwise: bool
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Return the others that repeat a pick, and how closely they repeat each."""
+    kept, parts = [others[:0]], [np.empty((len(picks), 0))]
+    for at in range(0, len(others) if len(picks) else 0, _CHUNK):
+        some = others[at : at + _CHUNK]
+        features = np.concatenate([picks, some])
+        if pairwise:
+            r = 1.0 - dissimilarities(X, features, "correlation", pairwise=True)
+        else:
+            r = correlations(X, features)
+        # Rounded, so that copies are equally close; the first column then comes first.
+        close = np.abs(np.nan_to_num(r[: len(picks), len(picks) :])).round(9)
+        near = (close >= REDUNDANT).any(axis=0)
+        kept.append(some[near])
+        parts.append(close[:, near])
+    return np.concatenate(kept), np.concatenate(parts, axis=1)
+
+
+def _match(r: NDArray[np.float64]) -> list[tuple[int, int]]:
+    """Pair rows with columns, the closest first, each at most once; r is used up."""
+    pairs: list[tuple[int, int]] = []
+    if not r.size:
+        return pairs
+    best = r.argmax(axis=1)
+    close = r.max(axis=1)
+    while close[i := int(close.argmax())] >= REDUNDANT:
+        k = int(best[i])
+        pairs.append((i, k))
+        close[i] = 0.0
+        r[:, k] = 0.0
+        again = np.flatnonzero((best == k) & (close > 0.0))
+        best[again] = r[again].argmax(axis=1)
+        close[again] = r[again].max(axis=1)
+    return pairs

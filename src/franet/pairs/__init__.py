@@ -1,0 +1,1 @@
+"""Pairs of features: column sources, and the similarities of their columns."""

@@ -1,0 +1,13 @@
+"""Tables that are read piece by piece: files, chunked arrays, lazy arrays.
+
+What a table is stored as decides on how its columns are read, and on nothing else. The
+libraries that store tables are never imported here: who has such a table has them.
+"""
+
+from __future__ import annotations
+
+from franet.pairs.columns._ahead import read_ahead
+from franet.pairs.columns._base import Columns
+from franet.pairs.columns._open import open_columns
+
+__all__ = ["Columns", "open_columns", "read_ahead"]

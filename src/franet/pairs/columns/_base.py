@@ -1,0 +1,180 @@
+"""What a table has to offer to be read piece by piece."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from franet._common.memory import own_pages
+from franet.exceptions import DataError
+from franet.pairs.columns._ahead import read_ahead
+
+__all__ = ["Columns", "number_type"]
+
+
+def number_type(kind: Any) -> np.dtype[Any]:
+    """Return float32 for float32 and float64 for every other type of numbers."""
+    kind = np.dtype(kind)
+    if kind.kind == "c":
+        raise DataError(
+            "Complex data not supported. Pass the real part, the imaginary part or the "
+            "modulus, such as numpy.abs(X)."
+        )
+    if kind.kind not in "buif":
+        raise DataError(
+            f"The table holds {kind} values, not numbers. Convert it to float64 first."
+        )
+    return np.dtype(np.float32 if kind == np.float32 else np.float64)
+
+
+class Columns(ABC):
+    """A table of numbers that need not lie in memory.
+
+    A kind of storage implements `read`, `read_rows` or both, and says which of them
+    reads no more than what is asked for.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Numbers of rows and columns.
+    dtype : dtype
+        The type of the numbers in storage.
+    names : sequence of str, optional
+        The names of the columns.
+
+    Attributes
+    ----------
+    dtype : dtype
+        float32 or float64: the type of what is read.
+    has_columns, has_rows : bool
+        Whether some columns, some rows, can be read without reading the others.
+    steps : tuple of int
+        Rows and columns that are stored together.
+    is_sparse : bool
+        Whether `load` returns a sparse matrix.
+    nbytes : int
+        What the table takes in memory.
+    for_gaps : str
+        What else can be done about a missing value, for messages.
+    source : str
+        What the table is called where it cannot be read: the name of its file.
+    """
+
+    has_columns: bool = True
+    has_rows: bool = True
+    steps: tuple[int, int] = (1, 1)
+    is_sparse: ClassVar[bool] = False
+    for_gaps: str = ""
+    source: str = "The table"
+
+    def __init__(self, shape: Any, dtype: Any, names: Any = None) -> None:
+        if len(shape) != 2:
+            raise DataError(
+                f"Expected a table with rows and columns, got {len(shape)} dimension(s)"
+                f" (shape {tuple(shape)}). Pass samples in rows and features in "
+                "columns."
+            )
+        self.shape = int(shape[0]), int(shape[1])
+        self.dtype = number_type(dtype)
+        self.names = None if names is None else np.array(list(names), object)
+        self.nbytes = self.dtype.itemsize * self.shape[0] * self.shape[1]
+
+    @abstractmethod
+    def read(self, start: int, stop: int) -> NDArray[Any]:
+        """Return some columns, of shape (m, stop - start)."""
+
+    @abstractmethod
+    def read_rows(self, start: int, stop: int) -> NDArray[Any]:
+        """Return some rows, of shape (stop - start, n)."""
+
+    def load(self) -> Any:
+        """Return the whole table, as an array or a sparse matrix in memory."""
+        return self.read(0, self.shape[1])
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Turn what a library says of a damaged file into one line."""
+        try:
+            yield
+        except DataError:
+            raise
+        except MemoryError as err:
+            raise DataError(
+                f"{self.source}: a piece of it does not fit into memory; store it in "
+                "smaller chunks"
+            ) from err
+        except Exception as err:
+            reason = " ".join(str(err).split())[:200] or type(err).__name__
+            raise DataError(
+                f"{self.source}: cannot be read ({reason}); it is cut off or damaged, "
+                "write it again"
+            ) from err
+
+    def pieces(self, nbytes: int) -> Iterator[tuple[int, NDArray[Any]]]:
+        """Yield the columns from left to right, each piece with its first column.
+
+        The next piece is read while the present one is worked on.
+
+        Parameters
+        ----------
+        nbytes : int
+            The size of a piece, about, in float64.
+        """
+        m, n = self.shape
+        with read_ahead(self.read, _cuts(n, nbytes // (8 * m), self.steps[1])) as read:
+            yield from read
+
+    def row_pieces(self, nbytes: int) -> Iterator[tuple[int, NDArray[Any]]]:
+        """Yield the rows from top to bottom, each piece with its first row.
+
+        Parameters
+        ----------
+        nbytes : int
+            The size of a piece, about, in float64.
+        """
+        m, n = self.shape
+        cuts = _cuts(m, nbytes // (8 * n), self.steps[0])
+        with read_ahead(self.read_rows, cuts) as read:
+            yield from read
+
+    def chunks(self, rows: int, nbytes: int) -> Iterator[tuple[int, NDArray[Any]]]:
+        """Yield the rows in chunks of one size, the last one aside.
+
+        Parameters
+        ----------
+        rows : int
+            Rows of a chunk.
+        nbytes : int
+            The size of what is read at a time, about, in float64.
+        """
+        m, n = self.shape
+        chunk, filled = None, 0
+        for at, part in self.row_pieces(nbytes):
+            start = 0
+            while start < len(part):
+                if chunk is None and len(part) - start >= rows:
+                    yield at + start, part[start : start + rows]
+                    start += rows
+                    continue
+                if chunk is None:
+                    chunk = own_pages((min(rows, m - at - start), n), self.dtype)
+                some = part[start : start + len(chunk) - filled]
+                chunk[filled : filled + len(some)] = some
+                filled, start = filled + len(some), start + len(some)
+                if filled == len(chunk):
+                    yield at + start - filled, chunk
+                    chunk, filled = None, 0
+
+
+def _cuts(size: int, most: int, step: int) -> Iterator[tuple[int, int]]:
+    """Yield where pieces start and stop: where storage does, if that fits."""
+    width = max(1, most)
+    if width > step:
+        width -= width % step
+    for start in range(0, size, width):
+        yield start, min(start + width, size)

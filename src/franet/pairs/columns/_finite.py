@@ -1,0 +1,97 @@
+"""The error for a value that is missing or infinite."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from franet.exceptions import DataError
+from franet.pairs.coded import column_name
+
+__all__ = ["PAIRWISE", "bad_value", "check_finite", "check_rows"]
+
+# What FRANe can do about missing values.
+PAIRWISE = ", or set missing='pairwise'"
+
+
+def bad_value(value: float, row: int, j: int, names: Any, for_gaps: str) -> DataError:
+    """Return the error for a bad value in a row of column `j`.
+
+    Parameters
+    ----------
+    value : float
+        NaN or infinity.
+    row, j : int
+        Where it is.
+    names : sequence of str or None
+        The names of the columns.
+    for_gaps : str
+        What else can be done about a missing value, "" if nothing.
+    """
+    kind = "NaN" if np.isnan(value) else "infinity (inf)"
+    remedy = "Fill or drop it" if kind == "NaN" else "Clip or drop it"
+    remedy += for_gaps if kind == "NaN" else ""
+    return DataError(f"{column_name(j, names)} holds {kind} in row {row}. {remedy}.")
+
+
+def check_rows(
+    rows: NDArray[np.float64], lo: Any, hi: Any, first: int, table: Any
+) -> None:
+    """Raise for the first bad value of columns that lie as rows.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (b, m)
+        The values of b columns.
+    lo, hi : ndarray of shape (b,)
+        Their extremes, which are not finite if a value is not.
+    first : int
+        Which column the first of them is.
+    table : Columns
+        The table, for its names.
+    """
+    bad = ~(np.isfinite(lo) & np.isfinite(hi))
+    if bad.any():
+        j = int(np.argmax(bad))
+        row = int(np.argmax(~np.isfinite(rows[j])))
+        raise bad_value(rows[j, row], row, first + j, table.names, table.for_gaps)
+
+
+def check_finite(X: Any, names: Any, allow_missing: bool, for_gaps: str) -> None:
+    """Raise for the first bad value of a table in memory, column by column.
+
+    Parameters
+    ----------
+    X : ndarray or sparse array
+        The table.
+    names : sequence of str or None
+        The names of its columns.
+    allow_missing : bool
+        Whether NaN is let through.
+    for_gaps : str
+        What else can be done about a missing value, "" if nothing.
+    """
+    values = X.data if sparse.issparse(X) else X
+    # The sum is not finite as soon as one value is not: one pass, no mask.
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = values.sum(dtype=np.float64)
+    if np.isfinite(total):
+        return
+    bad = np.isinf(values) if allow_missing else ~np.isfinite(values)
+    if bad.any():
+        row, j = _first_bad(X, bad)
+        raise bad_value(X[row, j], row, j, names, for_gaps)
+
+
+def _first_bad(X: Any, bad: NDArray[np.bool_]) -> tuple[int, int]:
+    if sparse.issparse(X):
+        coo = X.tocoo()
+        where = ~np.isfinite(coo.data)
+        columns, rows = coo.coords[1][where], coo.coords[0][where]
+    else:
+        rows, columns = np.nonzero(bad)
+    first = np.lexsort((rows, columns))[0]
+    return int(rows[first]), int(columns[first])

@@ -1,0 +1,187 @@
+"""Which way the correlations of a dense table go: by its shape, and by the memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from franet._common.memory import available_bytes
+from franet.exceptions import DataError, UsageError
+from franet.pairs.columns import Columns
+from franet.pairs.columns._file import FileColumns
+from franet.pairs.columns._finite import check_rows
+from franet.pairs.similarity._correlation import (
+    BLOCK,
+    CorrelationSource,
+    block_bytes,
+    group_size,
+)
+from franet.pairs.similarity._gram import GramSource, Moments, chunk_rows, suits_gram
+from franet.pairs.similarity._rows import rank_rows, rows_in_memory, rows_on_disk
+from franet.pairs.similarity._stored import StoredCorrelationSource
+from franet.pairs.tiles import PairSource, block_size
+
+__all__ = ["Budget", "check_not_all", "open_dense", "too_little"]
+
+# What is read at a time, unless memory is scarce.
+_PIECE = 1 << 25
+# Edges that are kept at first; see `TileEngine`.
+_EDGES = 5_000_000
+# A tile of a matrix of products, and how many times a table is read for all of them.
+_TILE = 8 * 256 * 256
+_PASSES = 32
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How much memory there is for the features, besides what a search needs.
+
+    Attributes
+    ----------
+    most : int
+        Bytes in all.
+    n_thresholds, n_threads : int
+        What the search will need depends on them.
+    """
+
+    most: int
+    n_thresholds: int = 100
+    n_threads: int = 1
+
+    @classmethod
+    def of(cls, most: int | None, n_thresholds: int, n_threads: int) -> Budget:
+        """Return the budget; None is half of the memory that is free."""
+        half = available_bytes() // 2
+        return cls(half if most is None else most, n_thresholds, n_threads)
+
+    def reserved(self, n: int, block: int) -> int:
+        """Return what a search needs besides the features; see `make_plan`."""
+        return 28 * n * self.n_thresholds + 40 * block**2 * self.n_threads
+
+    def edges(self, n: int) -> int:
+        """Return what is left to edges: mapped files count as memory as well."""
+        return min(12 * min(n * (n - 1) // 2, _EDGES), self.most // 2)
+
+    @property
+    def slack(self) -> int:
+        """What buffers take that nobody counts."""
+        return self.most // 8
+
+    @property
+    def piece(self) -> int:
+        """Bytes that are read at a time."""
+        return min(_PIECE, max(1 << 18, self.most // 16))
+
+
+def too_little(n: int, budget: Budget, needed: int) -> UsageError:
+    """Return the error for a table that is too large for the memory."""
+    return UsageError(
+        f"max_memory={budget.most / 1e9:.3g} GB is too little for {n} features and "
+        f"{budget.n_thresholds} thresholds: at least {needed / 1e9:.3g} GB are needed. "
+        "Raise it, or take fewer thresholds."
+    )
+
+
+def open_dense(
+    table: Columns, absolute: bool, ranks: bool, budget: Budget
+) -> tuple[PairSource, NDArray[np.bool_]]:
+    """Return the source of the correlations, and which columns are constant.
+
+    Parameters
+    ----------
+    table : Columns
+        The table.
+    absolute : bool
+        Whether the sign of a correlation is dropped.
+    ranks : bool
+        Whether values are replaced by their ranks first.
+    budget : Budget
+        The memory.
+    """
+    if suits_gram(table.shape):
+        return _open_gram(table, absolute, ranks, budget)
+    m, n = table.shape
+    dtype = np.dtype(np.float64) if ranks else table.dtype
+    block = block_size(n, BLOCK[dtype])
+    size = block_bytes(block, m, dtype)
+    room = budget.most - budget.reserved(n, block)
+    n_blocks = -(-n // block)
+    if n_blocks * size <= room:
+        rows, constant = rows_in_memory(table, block, ranks, budget.piece)
+        check_not_all(constant)
+        n = int((~constant).sum())
+        return CorrelationSource.of_rows(rows, n, block, dtype, absolute), constant
+    room -= budget.slack
+    # Two groups at hand, or the pieces that are read on the way to them.
+    at_hand = min(n_blocks, 2 * group_size(m, dtype))
+    least = max(at_hand * size, 6 * 8 * m)
+    if least > room:
+        raise too_little(n, budget, (least + budget.reserved(n, block)) * 8 // 7)
+    file, constant = rows_on_disk(table, block, ranks, budget.piece)
+    if constant.all():
+        file.close()
+    check_not_all(constant)
+    n = int((~constant).sum())
+    capacity = max(at_hand, (room - budget.edges(n)) // size)
+    source = StoredCorrelationSource(file, n, block, m, dtype, absolute, capacity)
+    source.nbytes += budget.slack
+    return source, constant
+
+
+def check_not_all(constant: NDArray[np.bool_]) -> None:
+    """Raise if no column takes part."""
+    if constant.all():
+        raise DataError(
+            "All columns are constant: there is nothing to correlate. Drop them, or "
+            "use a distance such as similarity='euclidean'."
+        )
+
+
+def _open_gram(
+    table: Columns, absolute: bool, ranks: bool, budget: Budget
+) -> tuple[PairSource, NDArray[np.bool_]]:
+    n = table.shape[1]
+    rows = chunk_rows(n)
+    # The chunk in work, the next one, and what is read meanwhile.
+    work = 8 * rows * (2 * n + -(-n // 256) * 256) + 3 * budget.piece
+    room = budget.most - work - budget.reserved(n, 256)
+    # Each time that the room is full, all of the table is read again.
+    least = _TILE * max(16, -((-n // 256) ** 2) // (2 * _PASSES))
+    if room < least:
+        raise too_little(n, budget, budget.most - room + least)
+    table, spool = _by_rows(table, ranks, budget.piece)
+    try:
+        moments = Moments.of(table, rows, budget.piece)
+        check_not_all(moments.constant)
+        source = GramSource(
+            table, moments, absolute, room, budget.piece, budget.n_threads
+        )
+    finally:
+        if spool is not None:
+            spool.close()
+    return source, moments.constant
+
+
+def _by_rows(
+    table: Columns, ranks: bool, piece: int
+) -> tuple[Columns, FileColumns | None]:
+    """Return a table whose rows can be read, and the file that it lies in, if any."""
+    if table.has_rows and not ranks:
+        return table, None
+    m, n = table.shape
+    spool = FileColumns(table)
+    try:
+        spool.fill(table, piece)
+        step = max(1, piece // (8 * m))
+        for at in range(0, n if ranks else 0, step):
+            values = spool.file.read(at, min(at + step, n))
+            # A bad value would get a rank.
+            check_rows(values, values.min(axis=1), values.max(axis=1), at, table)
+            rank_rows(values)
+            spool.file.write(at, values)
+    except BaseException:
+        spool.close()
+        raise
+    return spool, spool

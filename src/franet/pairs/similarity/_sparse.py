@@ -1,0 +1,147 @@
+"""Correlation between the columns of a sparse table, without making it dense."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from franet.pairs.similarity._correlation import to_dissimilarity
+from franet.pairs.similarity._standardize import constant_columns, powers_of_two
+from franet.pairs.similarity.kernels import add_products
+from franet.pairs.tiles import PairSource, block_size
+
+__all__ = [
+    "SparseCorrelationSource",
+    "constant_in",
+    "dense_is_better",
+    "moments",
+    "rank_sparse_columns",
+    "sparse_constant_columns",
+]
+
+# With more than this share filled, the product of dense blocks is faster.
+MAX_DENSITY = 0.1
+
+
+def moments(X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return means and the norms of the centred columns of a float64 CSC table."""
+    m = X.shape[0]
+    filled = np.diff(X.indptr)
+    column = np.repeat(np.arange(X.shape[1]), filled)
+    mean = np.bincount(column, X.data, X.shape[1]) / m
+    rest = X.data - mean[column]
+    squares = np.bincount(column, rest * rest, X.shape[1])
+    return mean, np.sqrt(squares + (m - filled) * mean * mean)
+
+
+def _tame(X: Any) -> Any:
+    """Return the columns scaled to a largest value of one, full ones centred.
+
+    ``r = (x·y − m μ ν) / (s t)`` loses precision where a mean dwarfs the spread. That
+    takes a column without empty cells, and such a column can be centred.
+    """
+    X = X.copy()
+    m, n = X.shape
+    filled = np.diff(X.indptr)
+    column = np.repeat(np.arange(n), filled)
+    largest = np.zeros(n)
+    np.maximum.at(largest, column, np.abs(X.data))
+    X.data *= powers_of_two(largest)[column]
+    for _ in range(2):
+        mean = np.where(filled == m, np.bincount(column, X.data, n) / m, 0.0)
+        X.data -= mean[column]
+    np.maximum.at(largest := np.zeros(n), column, np.abs(X.data))
+    X.data /= np.where(largest > 0.0, largest, 1.0)[column]
+    return X
+
+
+def sparse_constant_columns(X: Any) -> NDArray[np.bool_]:
+    """Return which columns of a sparse table hold one value only."""
+    lo = X.min(axis=0).toarray().ravel()
+    hi = X.max(axis=0).toarray().ravel()
+    return np.asarray(lo == hi)
+
+
+def constant_in(X: Any) -> NDArray[np.bool_]:
+    """Return which columns of a checked table, dense or sparse, are constant."""
+    if isinstance(X, np.ndarray):
+        return constant_columns(X)
+    return sparse_constant_columns(X)
+
+
+def dense_is_better(X: Any) -> bool:
+    """Return whether the table is so full that dense blocks are faster."""
+    return bool(X.nnz > MAX_DENSITY * X.shape[0] * X.shape[1])
+
+
+class SparseCorrelationSource(PairSource):
+    """Tiles of ``1 - pearson`` from products of sparse columns.
+
+    Parameters
+    ----------
+    X : CSC array of shape (m, n)
+        The columns that take part, float64, none of them constant.
+    absolute : bool, default=False
+        Whether the sign of the correlation is dropped.
+    """
+
+    scale = 1.0
+
+    def __init__(self, X: Any, absolute: bool = False) -> None:
+        self.m, self.n = X.shape
+        self.block = block_size(self.n)
+        self.absolute = absolute
+        self.top = 1.0 if absolute else 2.0
+        X = _tame(X)
+        mean, norm = moments(X)
+        padded = -(-self.n // self.block) * self.block
+        self._mean = np.zeros(padded)
+        self._mean[: self.n] = mean / norm
+        # Entries divided by the norm: the product below is r plus a product of means.
+        X.data /= np.repeat(norm, np.diff(X.indptr))
+        self._down = X
+        self._across = [
+            X[:, at : at + self.block].tocsr() for at in range(0, self.n, self.block)
+        ]
+        # Both copies, and the row pointers of each block.
+        self.nbytes = 32 * X.nnz + 8 * self.m * len(self._across)
+
+    def tile(self, i: int, j: int) -> NDArray[np.float64]:
+        """Return the dissimilarities of block `i` against block `j`."""
+        a = slice(i * self.block, (i + 1) * self.block)
+        b = slice(j * self.block, (j + 1) * self.block)
+        R = np.outer(-self.m * self._mean[a], self._mean[b])
+        X, Y = self._down, self._across[j]
+        starts = X.indptr[a.start : min(a.stop, self.n) + 1]
+        add_products(starts, X.indices, X.data, Y.indptr, Y.indices, Y.data, out=R)
+        return to_dissimilarity(R, self.absolute)
+
+
+def rank_sparse_columns(X: Any) -> Any:
+    """Return average ranks, shifted so that an empty cell keeps the value 0.
+
+    Correlation does not see the shift, and the table stays sparse.
+    """
+    from scipy.stats import rankdata
+
+    X = X.copy()
+    m = X.shape[0]
+    for j in range(X.shape[1]):
+        part = slice(X.indptr[j], X.indptr[j + 1])
+        values = X.data[part]
+        empty = m - len(values)
+        # One zero stands for all empty cells: those above it are shifted by the rest.
+        ranks = rankdata(np.append(values, 0.0) if empty else values)
+        if empty:
+            ranks = ranks[:-1] + _shift(values, empty)
+            ranks -= (values < 0.0).sum() + (empty + (values == 0.0).sum() + 1) / 2
+        X.data[part] = ranks
+    return X
+
+
+def _shift(values: NDArray[np.float64], empty: int) -> NDArray[np.float64]:
+    return np.where(
+        values > 0.0, empty - 1.0, np.where(values == 0.0, (empty - 1) / 2, 0.0)
+    )

@@ -1,0 +1,1 @@
+"""Thresholds, centralities, the race between networks, and the search for one."""

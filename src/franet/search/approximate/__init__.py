@@ -1,0 +1,98 @@
+"""FRANe on very many features, without looking at all pairs.
+
+Edges of sparse networks are found between near neighbours, dense networks are seen
+through a sample of the features, and the outcome says how far it may be off.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from franet.exceptions import UsageError
+from franet.pairs.similarity import CORRELATIONS
+from franet.search.approximate._check import Approximation
+from franet.search.approximate._features import Features
+from franet.search.approximate._search import Search
+from franet.search.exact import Outcome, Settings, no_winner
+
+__all__ = ["Approximation", "check_settings", "search_approximately"]
+
+_PROGRESSIONS = ("geometric", "linear")
+
+
+def search_approximately(
+    table: Any,
+    columns: NDArray[np.intp],
+    settings: Settings,
+    *,
+    similarity: str = "correlation",
+    n_threads: int = 1,
+    random_state: Any = None,
+) -> Outcome:
+    """Find about the threshold, and about the scores, that a full search finds.
+
+    Parameters
+    ----------
+    table : ndarray or CSC array of shape (m, n_columns), or a store of columns
+        The table without missing values. Anything with a shape of which
+        ``table[:, columns]`` gives columns will do; it is read once, in parts.
+    columns : ndarray of int
+        The columns that take part, none of them constant.
+    settings : Settings
+        What is asked for.
+    similarity : {"correlation", "abs-correlation", "spearman"}
+        How alike two features are.
+    n_threads : int, default=1
+        Number of threads; the outcome does not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        The seed of the samples.
+
+    Returns
+    -------
+    outcome : Outcome
+        As of a full search; `approximation` says how far it may be off, and is None
+        where there is no winner.
+    """
+    check_settings(settings, similarity)
+    columns = np.asarray(columns)
+    if len(columns) < 2:
+        reason = "there is only one feature to rank"
+        return no_winner(len(columns), settings, reason)
+    random = check_random_state(random_state)
+    rows = Features(table, columns, similarity, n_threads, random)
+    return Search(rows, settings, random).run()
+
+
+def check_settings(settings: Settings, similarity: str) -> None:
+    """Refuse what has no approximate search."""
+    remedy = "Use search='exact'"
+    if similarity not in CORRELATIONS:
+        known = ", ".join(repr(name) for name in CORRELATIONS)
+        raise UsageError(
+            f"search='approximate' compares by similarity={known} only. {remedy}, or "
+            "one of these."
+        )
+    if settings.thresholds not in _PROGRESSIONS:
+        raise UsageError(
+            "search='approximate' lays thresholds='geometric' or 'linear' only: "
+            f"others need all pairs. {remedy}, or one of these."
+        )
+    if settings.centrality != "pagerank":
+        raise UsageError(
+            f"search='approximate' computes centrality='pagerank' only. {remedy} for "
+            "others."
+        )
+    if settings.quality != "rqh":
+        raise UsageError(
+            f"search='approximate' compares by quality='rqh' only. {remedy} for others."
+        )
+    for name, value in (
+        ("store_candidates=True", settings.store_candidates),
+        ("tie_break='denser'", settings.second_key),
+    ):
+        if value:
+            raise UsageError(f"search='approximate' does not go with {name}. {remedy}.")

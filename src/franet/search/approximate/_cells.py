@@ -1,0 +1,221 @@
+"""Cells of similar features: near neighbours lie in the same or in nearby cells."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from franet._common.progress import report
+from franet.search.approximate import kernels
+from franet.search.approximate._features import Features
+
+__all__ = ["Cells", "Looks"]
+
+# Features in a cell on average; so few features are one cell, which is exact.
+CELL = 256
+ONE_CELL = 4096
+# How cells are found: features of a sample for each cell, and rounds of k-means.
+_SAMPLE = 32
+_ROUNDS = 6
+_PART = 2048
+# Cells into which a feature looks, at least and at most, and where a dense graph may
+# win; the share of its edges that it should find so, on average, and the share below
+# which they are no use.
+FEWEST, MOST, DEEP_MOST = 8, 64, 256
+RECALL, WORTH = 0.9995, 0.995
+# Features that decide on the number of cells, and edges of each.
+_PILOTS = 1024
+_PILOT_EDGES = 64
+
+
+class Looks(NamedTuple):
+    """Which cells each place looks into.
+
+    Attributes
+    ----------
+    sign : float
+        1 if features look for those that are alike, -1 for their opposites.
+    probes : ndarray of int of shape (n, n_probes)
+        The cells into which each place looks, the nearest first.
+    visitors : list of ndarray
+        For each cell the places that look into it.
+    """
+
+    sign: float
+    probes: NDArray[np.int32]
+    visitors: list[NDArray[np.int32]]
+
+
+class Cells:
+    """Features in cells around centres.
+
+    The columns are put into the order of the cells.
+
+    Parameters
+    ----------
+    columns : Features
+        What is compared.
+    random : RandomState
+        Draws the samples.
+
+    Attributes
+    ----------
+    order : ndarray of int
+        The feature at each place.
+    start : ndarray of int of shape (n_cells + 1,)
+        The first place of each cell.
+    cell : ndarray of int of shape (n,)
+        The cell of each place.
+    """
+
+    def __init__(self, columns: Features, random: np.random.RandomState) -> None:
+        self.columns = columns
+        n = columns.n
+        self.n_cells = 1 if n <= ONE_CELL else n // CELL
+        self.centres = self._centres(random)
+        cell = np.concatenate(columns.map(self._nearest, columns.parts(_PART)))
+        self.order = np.argsort(cell, kind="stable")
+        self.cell = cell[self.order]
+        self.start = np.searchsorted(self.cell, np.arange(self.n_cells + 1))
+        columns.reorder(self.order)
+        self.pilots = np.sort(random.permutation(n)[:_PILOTS])
+
+    def _products(self, rows: Any, sign: float = 1.0) -> NDArray[np.float32]:
+        S = np.asarray(self.columns.latent[rows] @ self.centres.T)
+        return S if sign > 0.0 else np.negative(S, out=S)
+
+    def _nearest(self, rows: Any) -> NDArray[np.int32]:
+        S = self._products(rows)
+        cell = np.empty(len(S), np.int32)
+        kernels.nearest_cells(S, self.columns.absolute, cell=cell)
+        return cell
+
+    def _centres(self, random: np.random.RandomState) -> NDArray[np.float32]:
+        """Return the centres that k-means finds on a sample."""
+        columns = self.columns
+        drawn = random.permutation(columns.n)[: _SAMPLE * self.n_cells]
+        # Centres begin as features that were drawn.
+        self.centres = columns.latent[drawn[: self.n_cells]]
+        parts = [drawn[at : at + _PART] for at in range(0, len(drawn), _PART)]
+        for done in range(_ROUNDS if self.n_cells > 1 else 0):
+            sums = np.zeros(self.centres.shape)
+            for at in range(0, len(parts), 16):
+                batch = parts[at : at + 16]
+                for rows, cell in zip(
+                    batch, columns.map(self._nearest, batch), strict=True
+                ):
+                    self._add(rows, cell, sums)
+            length = np.sqrt((sums * sums).sum(axis=1))
+            sums[length > 0.0] /= length[length > 0.0, None]
+            # An empty cell begins again at a feature.
+            empty = np.flatnonzero(length == 0.0)
+            sums[empty] = columns.latent[random.choice(drawn, len(empty))]
+            self.centres = sums.astype(np.float32)
+            report("cells", done + 1, _ROUNDS)
+        return self.centres
+
+    def _add(self, rows: Any, cell: NDArray[np.int32], sums: Any) -> None:
+        Z, absolute = self.columns.latent[rows], self.columns.absolute
+        towards = np.einsum("ji,ji->j", Z, self.centres[cell])
+        kernels.add_to_centres(Z, towards, cell, absolute, centres=sums)
+
+    def look(
+        self, limit: float, deep: bool = False, sign: float = 1.0
+    ) -> tuple[Looks, float]:
+        """Choose how many cells each feature looks into, for edges ``d <= limit``.
+
+        With `deep` they may be many. With a sign of -1 dissimilarities are those from
+        the opposite of a feature, ``2 - d``. The second value is the limit; a smaller
+        one if so many edges would be missed that only those below it are worth
+        looking for.
+        """
+        n_probes, most = FEWEST, min(DEEP_MOST if deep else MOST, self.n_cells)
+        if self.n_cells > 1:
+            d, rank, share = self._edges_of_pilots(limit, sign)
+            order = np.argsort(d, kind="stable")
+            d, rank, share = d[order], rank[order], share[order]
+            found = np.cumsum(share * (rank < most))
+            good = np.flatnonzero(found >= WORTH * np.cumsum(share))
+            last = int(good[-1]) + 1 if len(good) else 0
+            if last < len(d):
+                limit = float(d[last]) - self.columns.error
+            needed = np.bincount(rank[:last], share[:last], minlength=most)[:most]
+            enough = np.cumsum(needed) >= RECALL * share[:last].sum()
+            n_probes = 1 + int(np.argmax(enough)) if enough.any() else most
+        return self.look_into(max(n_probes, FEWEST), sign), limit
+
+    def look_into(self, n_probes: int, sign: float = 1.0) -> Looks:
+        """Return so many cells for each feature: those nearest to it, its own first.
+
+        With a sign of -1 those nearest to its opposite.
+        """
+        columns = self.columns
+        probes = np.empty((columns.n, min(n_probes, self.n_cells)), np.int32)
+
+        def look(part: slice) -> None:
+            S = self._products(part, sign)
+            own = self.cell[part]
+            if sign < 0.0:
+                own = S.argmax(axis=1).astype(np.int32)
+            kernels.best_cells(S, columns.absolute, own, cells=probes[part])
+
+        columns.map(look, columns.parts(_PART))
+        return Looks(sign, probes, self._invert(probes))
+
+    def _invert(self, probes: NDArray[np.int32]) -> list[NDArray[np.int32]]:
+        sizes = np.zeros(self.n_cells, np.int64)
+        for part in self.columns.parts(1 << 16):
+            sizes += np.bincount(probes[part].ravel(), minlength=self.n_cells)
+        ends = np.cumsum(sizes)
+        places = np.empty(probes.size, np.int32)
+        kernels.invert(probes, cursor=ends - sizes, places=places)
+        return np.split(places, ends[:-1])
+
+    def _edges_of_pilots(self, limit: float, sign: float) -> tuple[Any, Any, Any]:
+        """Return the edges of the pilots: dissimilarity, rank and share of each.
+
+        The rank says how near the one's cell is to the other, 0 for the nearest of
+        all; either end may find the other. Every pilot has a share of 1, whether it
+        has many edges or few.
+        """
+        columns = self.columns
+
+        def edges(rows: NDArray[np.intp]) -> list[Any]:
+            R = columns.similarities(rows)
+            if columns.absolute:
+                np.abs(R, out=R)
+            R *= np.float32(sign)
+            R[np.arange(len(rows)), rows] = -2.0
+            return [self._some(x, r, limit) for x, r in zip(rows, R, strict=True)]
+
+        parts = np.array_split(self.pilots, max(1, len(self.pilots) // 16))
+        found = [some for part in columns.map(edges, parts) for some in part]
+        x, y, d, share = (np.concatenate(ends) for ends in zip(*found, strict=True))
+        slices = [slice(at, at + _PART) for at in range(0, len(x), _PART)]
+
+        def ranks(part: slice) -> NDArray[np.int64]:
+            one = self._rank(x[part], self.cell[y[part]], sign)
+            return np.minimum(one, self._rank(y[part], self.cell[x[part]], sign))
+
+        rank = np.concatenate([np.empty(0, np.int64), *columns.map(ranks, slices)])
+        return d, rank, share
+
+    @staticmethod
+    def _some(x: int, r: NDArray[np.float32], limit: float) -> tuple[Any, ...]:
+        """Return some edges of a pilot: evenly from the weakest to the strongest."""
+        y = np.flatnonzero(r >= 1.0 - limit)
+        y = y[np.argsort(r[y], kind="stable")]
+        y = y[:: max(1, len(y) // _PILOT_EDGES)]
+        share = np.full(len(y), 1.0 / max(len(y), 1))
+        return np.full(len(y), x), y, 1.0 - r[y].astype(np.float64), share
+
+    def _rank(
+        self, places: NDArray[np.intp], cells: NDArray[np.int32], sign: float
+    ) -> NDArray[np.int64]:
+        S = self._products(places, sign)
+        if self.columns.absolute:
+            np.abs(S, out=S)
+        at = S[np.arange(len(S)), cells]
+        return np.asarray((at[:, None] < S).sum(axis=1))

@@ -1,0 +1,315 @@
+"""Dense graphs, whose edges are too many to store: by a sample of the features.
+
+The features of a sample stand for all. PageRank is solved on the network between
+them; every other feature then has its score from its edges to the sample. The
+features with the largest and the smallest scores, which decide RQH, get theirs from
+all their edges.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from franet._common.progress import report
+from franet.engine.measure import Measure
+from franet.quality import rqh
+from franet.search.approximate import kernels
+from franet.search.approximate._features import Features
+from franet.search.approximate._pairs import Nearest
+from franet.search.approximate._solve import solve
+
+__all__ = ["DenseGraphs", "DenseSolution"]
+
+# Features of the sample: for a first look, to solve a graph, and to polish the scores
+# of the winner, in so many rounds.
+ROUGH, FINE, POLISH = 4096, 8192, 32_768
+_POLISHED = 2
+# Below this many edges of the second largest hub to the sample a look says nothing.
+_FEWEST_EDGES = 12
+# Features at either end of the ranking whose scores take in all their edges.
+_ENDS, _FEW_ENDS = 256, 64
+# Graphs that are looked at together, and the share of the best quality from which on
+# more than the network between the features of the sample is looked at.
+_TOGETHER, _WORTH = 8, 0.25
+_PART = 512
+# Products that a solution takes: enough for an error below 1e-4.
+_PRODUCTS = 14
+
+
+@dataclass(frozen=True)
+class DenseSolution:
+    """A graph that was solved by a sample.
+
+    Attributes
+    ----------
+    quality : float
+        RQH of the scores.
+    scores, degrees, z : ndarray of shape (n,)
+        The scores, the weighted degrees, and what a unit of weight passes on.
+    """
+
+    quality: float
+    scores: NDArray[np.float64]
+    degrees: NDArray[np.float64]
+    z: NDArray[np.float64]
+
+
+class DenseGraphs:
+    """The graphs of the thresholds, seen through a sample of the features.
+
+    Parameters
+    ----------
+    columns : Features
+        What is compared.
+    edges : ndarray
+        For each graph the largest dissimilarity of an edge, ascending.
+    measure : Measure
+        Turns dissimilarities into weights.
+    damping : float
+        The damping factor.
+    drawn : ndarray of int
+        All features in random order; the first ones are the sample.
+    nearest : Nearest
+        Tells which features have no edge.
+    """
+
+    def __init__(
+        self,
+        columns: Features,
+        edges: NDArray[np.float64],
+        measure: Measure,
+        damping: float,
+        drawn: NDArray[np.intp],
+        nearest: Nearest,
+    ) -> None:
+        self.columns = columns
+        self.n = columns.n
+        self.edges = edges
+        self.damping = damping
+        self._drawn = drawn
+        self._measure = measure
+        self._closest = 1.0 - nearest.best.astype(np.float64)
+
+    def _numbers(self, i: int) -> tuple[Any, ...]:
+        measure, edge = self._measure, float(self.edges[i])
+        return self.columns.absolute, edge, *measure.arguments, measure.weighted
+
+    def isolated(self, i: int) -> NDArray[np.bool_]:
+        """Return which features have no edge in graph `i`."""
+        return np.asarray(self._closest > self.edges[i] + self.columns.error)
+
+    def look(self, graphs: list[int], best: float) -> dict[int, tuple[float, bool]]:
+        """Return for some graphs a rough RQH, and whether it says anything.
+
+        The network between the features of a sample tells first; it does not know
+        the largest hubs. Where it does not fall far behind the best quality so far,
+        all features are looked at.
+        """
+        rows = np.sort(self._drawn[:ROUGH])
+        R = self._within(rows)
+        found: dict[int, tuple[float, bool]] = {}
+        for at in range(0, len(graphs), _TOGETHER):
+            part = graphs[at : at + _TOGETHER]
+            solved = self.columns.map(lambda i: self._solve_within(i, rows, R), part)
+            z = {}
+            for i, (d, z_i) in zip(part, solved, strict=True):
+                share = np.where(d > 0.0, d * z_i, 1.0 - self.damping)
+                hub = np.partition(d, -2)[-2] / self._measure.top
+                clear = bool(hub >= _FEWEST_EDGES or len(rows) == self.n)
+                found[i] = self._rqh(i, share), clear
+                if found[i][0] >= _WORTH * best:
+                    z[i] = self._seen_from_outside(i, rows, d, z_i)
+            for i, solution in self._spread(rows, z, _FEW_ENDS).items():
+                found[i] = solution.quality, found[i][1]
+            report("dense candidates", at + len(part), len(graphs))
+        return found
+
+    def _rqh(self, i: int, share: NDArray[np.float64]) -> float:
+        """Return RQH of scores in shares of 1/n; isolated features have the least."""
+        least = np.full(2, 1.0 - self.damping)
+        some = share if self.isolated(i).sum() < 2 else np.concatenate([share, least])
+        return rqh(some)
+
+    def _within(self, rows: NDArray[np.intp]) -> NDArray[np.float32]:
+        parts = np.array_split(rows, max(1, len(rows) // 512))
+        work = self.columns.work[rows].T
+        return np.concatenate(
+            self.columns.map(lambda part: self.columns.work[part] @ work, parts)
+        )
+
+    def _solve_within(
+        self, i: int, rows: NDArray[np.intp], R: NDArray[np.float32]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return degrees and z of the network between the features of a sample."""
+        numbers, places = self._numbers(i), np.arange(len(rows))
+
+        def sums(u: NDArray[np.float64]) -> tuple[Any, Any]:
+            degree, out = np.zeros(len(u)), np.zeros(len(u))
+            kernels.row_sums(R, places, 0, *numbers, u, degree=degree, out=out)
+            return degree, out
+
+        d, _ = sums(np.zeros(len(rows)))
+        return d, solve(lambda u: sums(u)[1], d, self.damping, _PRODUCTS)
+
+    def _seen_from_outside(
+        self, i: int, rows: NDArray[np.intp], d: Any, z: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return z of a sample's features as other features meet it.
+
+        Degrees in the sample are to all degrees as s is to n.
+        """
+        passed = np.where(d > 0.0, z - (1.0 - self.damping) / np.maximum(d, 1e-300), 0)
+        # A feature without edges in the sample may have some to others.
+        passed[d == 0.0] = np.median(passed[d > 0.0]) if (d > 0.0).any() else 0.0
+        z = self._unbiased(i, len(rows), d, passed, 1.0) * (len(rows) / self.n)
+        return np.where(self.isolated(i)[rows], 0.0, z)
+
+    def _unbiased(
+        self, i: int, size: int, d: Any, passed: NDArray[np.float64], scale: float
+    ) -> NDArray[np.float64]:
+        """Return ``z = (1−δ)/d + passed`` from degrees by a sample of some size.
+
+        With c edges to the sample, 1/c is too large on average, and 1/(c + 1), which
+        counts the edge over which z is met, is right.
+        """
+        measure = self._measure
+        lightest = max(measure.top - float(self.edges[i]), 0.0)
+        one = 0.5 * (lightest + measure.top) if measure.weighted else 1.0
+        more = d + one * scale * (1.0 - size / self.n)
+        return (1.0 - self.damping) / np.where(more > 0.0, more, np.inf) + passed
+
+    def solve(self, i: int) -> DenseSolution:
+        """Solve graph `i` by the sample."""
+        rows = np.sort(self._drawn[:FINE])
+        d, z = self._solve_within(i, rows, self._within(rows))
+        z = self._seen_from_outside(i, rows, d, z)
+        return self._spread(rows, {i: z}, _ENDS)[i]
+
+    def polish(self, i: int, solution: DenseSolution) -> DenseSolution:
+        """Return a solution of graph `i` by the edges to a larger sample."""
+        rows = np.sort(self._drawn[:POLISH])
+        for _ in range(_POLISHED):
+            z = solution.z[rows] * self.n
+            solution = self._spread(rows, {i: z}, _ENDS)[i]
+        return solution
+
+    def _spread(
+        self, rows: NDArray[np.intp], z: dict[int, NDArray[np.float64]], n_ends: int
+    ) -> dict[int, DenseSolution]:
+        """Return solutions for all features from z of those of a sample."""
+        if not z:
+            return {}
+        found = {}
+        for i, degrees, share in zip(z, *self._extend(rows, z), strict=True):
+            held = np.where(degrees > 0.0, degrees, np.inf)
+            passed = (share - (1.0 - self.damping)) / held
+            scale = self.n / len(rows)
+            z_all = self._unbiased(i, len(rows), degrees, passed, scale)
+            found[i] = self.settle(i, degrees, share, z_all, n_ends)
+        return found
+
+    def settle(
+        self,
+        i: int,
+        degrees: NDArray[np.float64],
+        share: NDArray[np.float64],
+        z: NDArray[np.float64],
+        n_ends: int = _ENDS,
+    ) -> DenseSolution:
+        """Return a solution of graph `i`, with all edges of those that decide RQH.
+
+        Scores and z are in shares of 1/n. What is given is changed.
+        """
+        z[degrees == 0.0] = 0.0
+        ends = self._ends(share, n_ends)
+        degrees[ends], passed = self.rows(i, ends, z)
+        share[ends] = (1.0 - self.damping) + self.damping * passed
+        z[ends] = share[ends] / np.where(degrees[ends] > 0.0, degrees[ends], 1.0)
+        z[degrees == 0.0] = 0.0
+        # Of the others no score counts as an extreme: it is less sure.
+        quality = self._rqh(i, share[ends])
+        return DenseSolution(quality, share / self.n, degrees, z / self.n)
+
+    def _ends(self, share: NDArray[np.float64], size: int) -> NDArray[np.intp]:
+        order = np.argsort(share, kind="stable")
+        if self.n <= 2 * size:
+            return np.sort(order)
+        return np.sort(np.concatenate([order[:size], order[-size:]]))
+
+    def _extend(
+        self, rows: NDArray[np.intp], z: dict[int, NDArray[np.float64]]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return degrees and scores, in shares of 1/n, by the edges to the sample.
+
+        A row of each for every graph of which z is given.
+        """
+        columns, measure = self.columns, self._measure
+        least = (1.0 - self.edges[list(z)]).astype(np.float32)
+        offset, u = np.float32(measure.top - 1.0), np.array(list(z.values()), "f4")
+        in_sample = np.zeros(self.n, bool)
+        in_sample[rows] = True
+        # Position in the sample, for features that are not to meet themselves.
+        own = np.where(in_sample, np.cumsum(in_sample) - 1, -1)
+        degree, share = np.empty((2, len(z), self.n))
+
+        def extend(part: slice) -> None:
+            T = columns.work[part] @ columns.work[rows].T
+            kernels.rough_sums(
+                T,
+                own[part],
+                columns.absolute,
+                least,
+                offset,
+                measure.weighted,
+                u,
+                degree=degree[:, part],
+                out=share[:, part],
+            )
+
+        columns.map(extend, columns.parts(_PART))
+        # A feature of the sample has one fewer to meet there.
+        scale = (self.n - 1) / np.maximum(len(rows) - in_sample, 1)
+        degree *= scale
+        share *= scale
+        for g, (i, z_i) in enumerate(z.items()):
+            # A feature that has edges, but none to the sample, has few.
+            few = (degree[g] == 0.0) & ~self.isolated(i)
+            lightest = measure.top - min(self.edges[i], measure.top)
+            degree[g, few] = 0.5 * scale[few] * (lightest if measure.weighted else 1.0)
+            middle = np.median(z_i[z_i > 0.0]) if (z_i > 0.0).any() else 0.0
+            share[g, few] = degree[g, few] * middle
+        return degree, (1.0 - self.damping) + self.damping * share
+
+    def rows(
+        self, i: int, chosen: NDArray[np.intp], z: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return degrees, and products with z, of some features by all their edges.
+
+        In float64, as each edge counts.
+        """
+        columns, numbers = self.columns, self._numbers(i)
+
+        def add(part: slice) -> tuple[Any, Any]:
+            T = columns.exact[chosen] @ columns.exact[part].T
+            degree, out = np.zeros(len(T)), np.zeros(len(T))
+            kernels.row_sums(
+                T, chosen, part.start, *numbers, z[part], degree=degree, out=out
+            )
+            return degree, out
+
+        found = columns.map(add, columns.parts(_PART))
+        degree = np.sum([degree for degree, _ in found], axis=0)
+        return degree, np.sum([out for _, out in found], axis=0)
+
+    def count(self, i: int, chosen: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return the numbers of edges of some features, of all there are."""
+        measure = self._measure
+        self._measure = replace(measure, weighted=False)
+        try:
+            return self.rows(i, chosen, np.zeros(self.n))[0]
+        finally:
+            self._measure = measure

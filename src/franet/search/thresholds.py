@@ -1,0 +1,169 @@
+"""The progressions of thresholds: from the sparsest graph to the densest.
+
+A progression gives *limits*, ascending: graph ``i`` holds the pairs whose
+dissimilarity is at most ``limits[i]``. In terms of similarities ``w = top - d`` the
+thresholds descend. End points are data values themselves, not results of arithmetic,
+so that the pair that defines one cannot miss it by rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from franet._common.returned import finite_numbers
+from franet.engine._numpy import TileEngine
+from franet.engine.measure import Extrema
+from franet.exceptions import UsageError
+
+__all__ = ["PROGRESSIONS", "paper_limits", "reference_limits"]
+
+PROGRESSIONS = (
+    "geometric",
+    "linear",
+    "linear-mean",
+    "linear-median",
+    "logspace",
+    "quantile",
+)
+
+
+def _with_ends(limits: NDArray[np.float64], first: float, last: float) -> Any:
+    limits[0], limits[-1] = first, last
+    # Rounding may put an inner limit a hair outside the end points. The median of the
+    # authors' full matrix may even lie below its smallest non-zero value.
+    return np.sort(np.clip(limits, min(first, last), max(first, last)))
+
+
+def _geometric(first: float, last: float, origin: float, n: int) -> Any:
+    """Grow the gap to `origin` by a constant factor from one limit to the next."""
+    growth = (last - origin) / (first - origin)
+    limits = origin + (first - origin) * growth ** (np.arange(n) / (n - 1))
+    return _with_ends(limits, first, last)
+
+
+def _powers_of_ten(first: float, last: float, n: int) -> Any:
+    """Return the authors' "logspace": beyond the data, infinity will do."""
+    with np.errstate(over="ignore"):
+        return np.logspace(first, last, n)
+
+
+def paper_limits(
+    progression: str | Callable[[float, float, int], Any],
+    n: int,
+    engine: TileEngine,
+    extrema: Extrema,
+    top: float,
+) -> NDArray[np.float64]:
+    """Return the limits as the paper defines them.
+
+    Parameters
+    ----------
+    progression : str or callable
+        One of `PROGRESSIONS`, or ``f(smallest, largest, n)`` that returns n
+        thresholds in terms of similarities.
+    n : int
+        Number of thresholds.
+    engine : TileEngine
+        Computes what the extremes do not tell (order statistics).
+    extrema : Extrema
+        The extremes of the dissimilarities.
+    top : float
+        ``w + d``.
+    """
+    low, high = extrema.low, extrema.high
+    if callable(progression):
+        return _from_function(progression, n, top, low, high)
+    match progression:
+        case "geometric":
+            return _geometric(extrema.next_low, high, low, n)
+        case "logspace":
+            return low + _powers_of_ten(extrema.next_low - low, high - low, n)
+        case "linear":
+            last = high
+        case "linear-mean":
+            last = engine.mean()
+        case "linear-median":
+            last = _median(engine, extrema)
+        case "quantile":
+            return _quantiles(engine, extrema, np.arange(n) / (n - 1))
+    return _with_ends(np.linspace(low, last, n), low, last)
+
+
+def reference_limits(
+    progression: str | Callable[[float, float, int], Any],
+    n: int,
+    engine: TileEngine,
+    extrema: Extrema,
+    top: float,
+) -> NDArray[np.float64]:
+    """Return the limits as the authors' code lays them; see `paper_limits`."""
+    first, high = extrema.next_zero, extrema.high
+    features = engine.n
+    if callable(progression):
+        return _from_function(progression, n, top, first, high)
+    match progression:
+        case "geometric":
+            return _geometric(first, high, 0.0, n)
+        case "logspace":
+            return _powers_of_ten(first, high, n)
+        case "linear":
+            last = high
+        case "linear-mean":
+            # Of the full matrix, the zeros of its diagonal included.
+            last = engine.mean() * (features - 1) / features
+        case "linear-median":
+            last = _median(engine, extrema, zeros=features)
+        case "quantile":
+            raise UsageError(
+                "thresholds='quantile' has no reference definition: the authors' code "
+                "lacks it. Use variant='paper', or another progression."
+            )
+    return _with_ends(np.linspace(first, last, n), first, last)
+
+
+def _from_function(
+    function: Callable[[float, float, int], Any],
+    n: int,
+    top: float,
+    low: float,
+    high: float,
+) -> NDArray[np.float64]:
+    returned = function(top - high, top - low, n)
+    thresholds = finite_numbers(returned, (n,), "The thresholds function")
+    return np.sort(top - thresholds)
+
+
+def _pair_values(
+    engine: TileEngine, extrema: Extrema, ranks: NDArray[np.int64], zeros: int
+) -> NDArray[np.float64]:
+    """Return order statistics of `zeros` zeros and every pair counted twice."""
+    pairs = np.maximum(ranks - zeros, 0) // 2
+    # Rounding leaves some values a hair outside the extremes.
+    values = engine.order_statistics(
+        pairs, extrema.low - extrema.zero, extrema.high + extrema.zero
+    )
+    values[values <= extrema.low + extrema.zero] = extrema.low
+    return np.where(ranks < zeros, 0.0, values)
+
+
+def _median(engine: TileEngine, extrema: Extrema, zeros: int = 0) -> float:
+    size = engine.n * (engine.n - 1) + zeros
+    middle = np.array([(size - 1) // 2, size // 2])
+    return float(_pair_values(engine, extrema, middle, zeros).mean())
+
+
+def _quantiles(
+    engine: TileEngine, extrema: Extrema, levels: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return quantiles of the off-diagonal values, linear between neighbours."""
+    last = engine.n * (engine.n - 1) - 1
+    position = levels * last
+    below = np.floor(position).astype(np.int64)
+    ranks = np.concatenate([below, np.minimum(below + 1, last)])
+    values = _pair_values(engine, extrema, ranks, zeros=0)
+    first, second = values[: len(below)], values[len(below) :]
+    return first + (second - first) * (position - below)
