@@ -49,7 +49,7 @@ LARGEST = 5_000_000  # bytes: no data
 
 def version() -> str:
     """Return the version, from the one place that says it."""
-    text = (ROOT / "src/franet/__init__.py").read_text(encoding="utf-8")
+    text = (ROOT / "src/franet/_common/version.py").read_text(encoding="utf-8")
     return re.search(r'^__version__ = "([^"]+)"$', text, re.MULTILINE)[1]
 
 

@@ -1,7 +1,8 @@
 """Check that all places that name a version name the same: ``release.py v0.1.0``.
 
-The version is set in ``src/franet/__init__.py`` alone. CITATION.cff and the recipe
-cannot read it there, so they are held to it, and the changelog must have its section.
+The version is set in ``src/franet/_common/version.py`` alone. CITATION.cff and the
+recipe cannot read it there, so they are held to it, and the changelog must have its
+section.
 Without an argument the changelog may still say "Unreleased".
 """
 

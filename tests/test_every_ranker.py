@@ -125,7 +125,7 @@ def test_frames_without_names_and_other_libraries(monkeypatch):
     def no_module(name):
         raise ImportError(name)
 
-    monkeypatch.setattr("franet.io._source.import_module", no_module)
+    monkeypatch.setattr("franet._common.optional.import_module", no_module)
     with pytest.raises(MissingExtraError, match=r"to_frame .*franet\[polars\]"):
         ranker.to_frame("polars")
 

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from franet._common.global_state import restored_state
+from franet._common.version import __version__
 
 if TYPE_CHECKING:
     from franet import (
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from franet.estimators._frane import FRANe
     from franet.exceptions import DataError, DegenerateRankingWarning
     from franet.network import AttributeNetwork
-
-__version__ = "0.1.0"
 
 __all__ = [
     "AttributeNetwork",

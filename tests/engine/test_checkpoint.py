@@ -295,7 +295,8 @@ else:
 def start():
     """Return a function that starts a fit in another process."""
     started = []
-    path = [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+    here = Path(__file__)
+    path = [str(here.parent), str(here.parents[1]), os.environ.get("PYTHONPATH", "")]
 
     def start(folder):
         process = subprocess.Popen(

@@ -270,7 +270,7 @@ def test_missing_libraries(module, method, message, monkeypatch):
         raise ImportError(name)
 
     monkeypatch.setattr(builtins, "__import__", no_import)
-    monkeypatch.setattr("franet.io._source.import_module", no_module)
+    monkeypatch.setattr("franet._common.optional.import_module", no_module)
     with pytest.raises(ImportError, match=message) as caught:
         getattr(TRIANGLES, method)()
     assert module == "igraph" or isinstance(caught.value, MissingExtraError)

@@ -249,7 +249,7 @@ def test_without_the_extra(monkeypatch):
     def no_module(name):
         raise ImportError(name)
 
-    monkeypatch.setattr("franet.io._source.import_module", no_module)
+    monkeypatch.setattr("franet._common.optional.import_module", no_module)
     for plot in PLOTS.values():
         with pytest.raises(MissingExtraError, match=r"franet\[plot\]"):
             plot(RANKER)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from search.approximate.made import agreement, factors
 from franet import Cover, FRANe
 from franet.exceptions import ApproximationWarning, UsageError
 from franet.rankers import LaplacianScore, RandomSubspaces, Variance
+from search.approximate.made import agreement, factors
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::franet.exceptions.DegenerateRankingWarning",

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-import franet
+from franet._common.version import __version__
 
 __all__ = ["COLUMNS", "columns_of", "matrix_of", "notes_on", "store", "store_columns"]
 
@@ -88,7 +88,7 @@ def notes_on(given: Any, fitted: Any, layer: str | None) -> dict[str, Any]:
         The layer it was fitted to.
     """
     notes = {
-        "version": franet.__version__,
+        "version": __version__,
         "ranker": type(given).__name__,
         "params": _plain(given.get_params(deep=False)),
         "layer": "X" if layer is None else layer,

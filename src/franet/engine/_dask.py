@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from franet import __version__
 from franet._common.memory import Store
 from franet._common.optional import require
 from franet._common.progress import report
+from franet._common.version import __version__
 from franet.engine._dask_crew import Crew
 from franet.engine._dask_tables import deposit, find_file
 from franet.engine._dask_tasks import Part, Recipe, about, run_part, tile_of

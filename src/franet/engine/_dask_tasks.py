@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from franet import __version__
 from franet._common.memory import Store
+from franet._common.version import __version__
 from franet.engine._dask_malloc import keeping_memory
 from franet.engine._dask_tables import TableFile
 from franet.engine._windows import Window, WindowSource

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from franet import __version__
 from franet._common.files import atomic_write, lock_file
+from franet._common.version import __version__
 from franet.exceptions import DataError
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "joblib", "threadpoolctl
 
 def versions() -> dict[str, str]:
     """Return the versions of franet, Python and the packages that compute."""
-    from franet import __version__
+    from franet._common.version import __version__
 
     found = {"franet": __version__, "python": platform.python_version()}
     for name in _PACKAGES:

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from franet import __version__
 from franet._common.checked import (
     NUMBER,
     RANKER,
@@ -22,6 +21,7 @@ from franet._common.checked import (
     checked,
     optional,
 )
+from franet._common.version import __version__
 from franet.exceptions import UsageError
 from franet.report._columns import check_columns
 from franet.report._cover import cover_part, is_cover

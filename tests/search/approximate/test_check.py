@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
+from franet import FRANe
+from franet.search.approximate import Approximation
 from search.approximate.made import (
     agreement,
     approximate,
@@ -11,9 +14,6 @@ from search.approximate.made import (
     factors,
     with_constants,
 )
-
-from franet import FRANe
-from franet.search.approximate import Approximation
 
 # The tables have loners on purpose.
 pytestmark = pytest.mark.filterwarnings(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from search.approximate.made import agreement, approximate, with_constants
 
 from franet import FRANe
+from search.approximate.made import agreement, approximate, with_constants
 
 
 @pytest.fixture(autouse=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from search.approximate.made import approximate, dense_winner, factors
 
 from franet import FRANe
 from franet.search.approximate import _cells, _dense, _search
+from search.approximate.made import approximate, dense_winner, factors
 
 pytestmark = [
     pytest.mark.kernels,

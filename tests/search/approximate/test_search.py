@@ -5,13 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from search.approximate.made import (
-    agreement,
-    approximate,
-    dense_winner,
-    factors,
-    with_constants,
-)
 from scipy import sparse
 
 import tables
@@ -21,6 +14,13 @@ from franet.exceptions import UsageError
 from franet.search.approximate import search_approximately
 from franet.search.exact import Settings
 from franet.search.ranking import rank_scores
+from search.approximate.made import (
+    agreement,
+    approximate,
+    dense_winner,
+    factors,
+    with_constants,
+)
 
 # The tables have loners on purpose.
 pytestmark = pytest.mark.filterwarnings(
