@@ -10,7 +10,7 @@ import pytest
 
 from franet import DataError, FRANe
 from franet.exceptions import UsageError
-from franet.network._values import similarities
+from franet.network._origin import similarities
 from franet.pairs.alike import correlations
 from franet.pairs.coded import code_table
 from franet.plotting import plot_similarity

@@ -18,7 +18,7 @@ from sklearn.exceptions import NotFittedError
 
 from franet import FRANe
 from franet.exceptions import DataError, MissingExtraError, UsageError
-from franet.network._values import similarities
+from franet.network._origin import similarities
 from franet.plotting import plot_network, plot_quality, plot_scores, plot_similarity
 from franet.rankers import Variance
 from network.nets import SMALL, fit

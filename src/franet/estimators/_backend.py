@@ -31,6 +31,7 @@ __all__ = [
     "approximate",
     "check",
     "check_plan",
+    "comparison_of",
     "open_engine",
     "open_numpy_source",
 ]
@@ -49,6 +50,16 @@ def check(ranker: FRANe, X: Any) -> Any:
     return table
 
 
+def comparison_of(ranker: FRANe) -> dict[str, Any]:
+    """Return how a ranker compares features: the arguments of `open_source`."""
+    return {
+        "similarity": ranker.similarity,
+        "p": ranker.p,
+        "variant": ranker.variant,
+        "pairwise": ranker.missing == "pairwise",
+    }
+
+
 def open_numpy_source(
     ranker: FRANe, table: Any
 ) -> tuple[PairSource, NDArray[np.bool_]]:
@@ -56,10 +67,7 @@ def open_numpy_source(
     memory = ranker.max_memory
     return open_source(
         table,
-        ranker.similarity,
-        p=ranker.p,
-        variant=ranker.variant,
-        pairwise=ranker.missing == "pairwise",
+        **comparison_of(ranker),
         max_memory=None if memory is None else parse_bytes(memory),
         n_thresholds=ranker.n_thresholds,
         n_threads=count_threads(ranker.n_jobs),

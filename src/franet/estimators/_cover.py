@@ -18,14 +18,20 @@ from franet.engine.device import choose_device, free_bytes, wanted
 from franet.engine.place import Place
 from franet.estimators._base import FeatureRanker, names_of
 from franet.estimators._callbacks import telling
-from franet.estimators._validation import check_table, fit_context, number_to_select
+from franet.estimators._validation import (
+    TableOfFit,
+    check_table,
+    fit_context,
+    number_to_select,
+)
 from franet.exceptions import DataError, UnitsWarning, UsageError
 from franet.network import AttributeNetwork
-from franet.network._recipe import cover_recipe
+from franet.network._origin import Origin
 from franet.network._represent import represent
 from franet.pairs.coded import column_name
 from franet.pairs.similarity._sparse import constant_in
 from franet.rankers._greedy import dense, how_many
+from franet.search.exact import Settings
 
 if TYPE_CHECKING:
     from franet.cover._suggest import Suggestion
@@ -334,7 +340,13 @@ class Cover(FeatureRanker):
             representation=represent(
                 found.representative, found.representative_corr, names
             ),
-            _recipe=cover_recipe(self),
+            _origin=Origin(
+                read=TableOfFit(self, ranks=self.similarity == "spearman"),
+                comparison={"similarity": "abs-correlation"},
+                settings=Settings(),
+                columns=np.arange(len(names)),
+                n_jobs=self.n_jobs,
+            ),
         )
 
     def _warn_of_units(self, found: CoverRanking) -> None:

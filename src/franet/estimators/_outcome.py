@@ -6,13 +6,14 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 
+from franet.estimators._backend import comparison_of
 from franet.estimators._base import names_of
+from franet.estimators._validation import TableOfFit
 from franet.exceptions import ApproximationWarning, DegenerateRankingWarning
 from franet.network import AttributeNetwork
-from franet.network._recipe import make_recipe
-from franet.search.exact import Outcome
+from franet.network._origin import Origin, among_all, complete_above
+from franet.search.exact import Outcome, Settings
 
 if TYPE_CHECKING:
     from franet.estimators._frane import FRANe
@@ -49,15 +50,28 @@ def set_outcome(ranker: FRANe, outcome: Outcome, constant: Any) -> None:
         ranker.approximation_ = outcome.approximation
     if outcome.all_scores is not None:
         ranker.all_scores_ = widen(outcome.all_scores)
+    settings, columns, floor = Settings.of(ranker), np.flatnonzero(~constant), None
+    if outcome.truncated:
+        floor = np.full(len(constant), -np.inf)
+        floor[columns] = complete_above(
+            outcome.network, settings.max_edges, len(columns)
+        )
     ranker.network_ = AttributeNetwork(
-        adjacency=_widen_matrix(outcome.network, constant),
+        adjacency=among_all(outcome.network, columns, len(constant)),
         names=names_of(ranker),
         scores=ranker.scores_,
         ranking=ranker.ranking_,
         threshold=ranker.threshold_,
         n_edges=int(outcome.n_edges[outcome.winner]) if won else 0,
         truncated_=bool(outcome.truncated),
-        _recipe=make_recipe(ranker, outcome, constant),
+        _origin=Origin(
+            read=TableOfFit(ranker),
+            comparison=comparison_of(ranker),
+            settings=settings,
+            columns=np.arange(len(constant)),
+            n_jobs=ranker.n_jobs,
+            floor=floor,
+        ),
     )
 
 
@@ -84,14 +98,3 @@ def warn_of(ranker: FRANe, outcome: Outcome) -> None:
         return
     # Past `fit` and scikit-learn's wrapper around it, to the caller.
     warnings.warn(message, DegenerateRankingWarning, stacklevel=4)
-
-
-def _widen_matrix(matrix: Any, constant: Any) -> Any:
-    """Return the matrix with empty rows and columns where columns are constant."""
-    if not constant.any():
-        return matrix
-    columns = np.flatnonzero(~constant)
-    coo = matrix.tocoo()
-    j, k = coo.coords
-    n = len(constant)
-    return sparse.csr_array((coo.data, (columns[j], columns[k])), (n, n))

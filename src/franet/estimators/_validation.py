@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import _fit_context
+from sklearn.base import _fit_context, clone
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
@@ -20,8 +20,10 @@ from franet.pairs.coded import CodedTable, code_table, column_name, too_large
 from franet.pairs.columns import Columns, open_columns
 from franet.pairs.columns._finite import check_finite
 from franet.pairs.columns._open import in_memory
+from franet.pairs.similarity._correlation import rank_columns
 
 __all__ = [
+    "TableOfFit",
     "check_table",
     "fit_context",
     "fitted_table",
@@ -168,6 +170,43 @@ def _check_coded(estimator: Any, X: Any, allow_missing: bool) -> CodedTable | No
     names = getattr(estimator, "feature_names_in_", None)
     check_finite(coded.values, names, allow_missing, "")
     return coded
+
+
+class TableOfFit:
+    """Checks the table of a fit again, and refuses another one.
+
+    Parameters
+    ----------
+    ranker : FeatureRanker
+        The ranker, whose table is known.
+    ranks : bool, default=False
+        Whether columns are replaced by their ranks.
+    """
+
+    def __init__(self, ranker: Any, ranks: bool = False) -> None:
+        self._ranker = clone(ranker)
+        self._names = getattr(ranker, "feature_names_in_", None)
+        self._n_columns = ranker.n_features_in_
+        self._ranks = ranks
+
+    def __call__(self, X: Any, lazy: bool) -> Any:
+        """Return the checked table; with `lazy` it may be `Columns`."""
+        ranker = clone(self._ranker)
+        pairwise = getattr(ranker, "missing", "error") == "pairwise"
+        table = check_table(ranker, X, allow_missing=pairwise, lazy=lazy)
+        if ranker.n_features_in_ != self._n_columns:
+            raise DataError(
+                f"X has {ranker.n_features_in_} columns, the table of the fit had "
+                f"{self._n_columns}. Pass that table."
+            )
+        names: Any = getattr(ranker, "feature_names_in_", self._names)
+        if self._names is not None and not np.array_equal(names, self._names):
+            raise DataError(
+                "X has other columns than the table of the fit. Pass that table."
+            )
+        if not self._ranks:
+            return table
+        return rank_columns(table.toarray() if sparse.issparse(table) else table)
 
 
 @contextmanager

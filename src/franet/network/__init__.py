@@ -17,7 +17,7 @@ from franet.network._communities import Communities, find_communities
 from franet.network._explain import Explanation, explain, strongest_better
 from franet.network._layout import layout
 from franet.network._neighbors import Neighbor, Neighbors, neighbors_of
-from franet.network._recipe import Recipe
+from franet.network._origin import Origin
 from franet.network._represent import (
     CoverExplanation,
     Representation,
@@ -85,7 +85,7 @@ class AttributeNetwork:
     n_edges: int
     truncated_: bool = False
     representation: Representation | None = field(default=None, repr=False)
-    _recipe: Recipe | None = field(default=None, repr=False)
+    _origin: Origin | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.names)

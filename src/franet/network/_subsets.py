@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from franet.exceptions import DataError, UsageError
+from franet.network._origin import edges_at
+from franet.pairs.similarity import CORRELATIONS
 
 if TYPE_CHECKING:
     from franet.network import AttributeNetwork
@@ -35,10 +37,10 @@ def subgraph(
         chosen = _positions(net, features)
     adjacency = net.adjacency[chosen][:, chosen].tocsr()
     adjacency.sort_indices()
-    recipe = net._recipe
-    if recipe is not None:
-        floor = None if recipe.floor is None else recipe.floor[chosen]
-        recipe = replace(recipe, columns=recipe.columns[chosen], floor=floor)
+    origin = net._origin
+    if origin is not None:
+        floor = None if origin.floor is None else origin.floor[chosen]
+        origin = replace(origin, columns=origin.columns[chosen], floor=floor)
     who = net.representation
     if who is not None:
         who = who.of(chosen)
@@ -50,7 +52,7 @@ def subgraph(
         ranking=net.ranking[chosen],
         n_edges=adjacency.nnz // 2,
         representation=who,
-        _recipe=recipe,
+        _origin=origin,
     )
 
 
@@ -78,28 +80,26 @@ def at(net: AttributeNetwork, threshold: float, X: Any) -> AttributeNetwork:
         return _sparser(net, threshold, threshold - slack)
     if X is None:
         raise DataError(f"{missing} Pass the table of the fit: at({threshold:g}, X=X).")
-    if net._recipe is None:
+    if net._origin is None:
         raise DataError(
             f"{missing} How this network was made is not known, so X does not help. "
             "Fit FRANe, and use its network_."
         )
-    from franet.network._denser import edges_at
-
-    return edges_at(net, net._recipe, threshold, X)
+    return edges_at(net, net._origin, threshold, X)
 
 
 def _scale(net: AttributeNetwork) -> float:
-    from_correlation = net._recipe is None or str(
-        net._recipe.parameters["similarity"]
-    ).endswith(("correlation", "spearman"))
-    return 1.0 if from_correlation else float(net.adjacency.data.max(initial=1.0))
+    by = "correlation" if net._origin is None else net._origin.comparison["similarity"]
+    if by in CORRELATIONS:
+        return 1.0
+    return float(net.adjacency.data.max(initial=1.0))
 
 
 def _what_is_missing(
     net: AttributeNetwork, threshold: float, slack: float
 ) -> str | None:
     """Return why the stored edges do not suffice, None if they do."""
-    recipe = net._recipe
+    origin = net._origin
     if net.representation is not None:
         return (
             "Features are connected with their representatives only "
@@ -111,13 +111,13 @@ def _what_is_missing(
             f"threshold={threshold:g} is below that of the network, which holds "
             f"{known}: weaker edges are not stored."
         )
-    if recipe is not None and not recipe.parameters["weighted"]:
+    if origin is not None and not origin.settings.weighted:
         if threshold <= net.threshold + slack:
             return None
         return "The edges have no weights (weighted=False) by which to choose."
     if not net.truncated_:
         return None
-    floor = None if recipe is None else recipe.floor
+    floor = None if origin is None else origin.floor
     # An edge is left out only where both of its ends have enough stronger ones.
     if floor is not None and (floor >= threshold - slack).sum() < 2:
         return None
@@ -128,8 +128,8 @@ def _what_is_missing(
 
 
 def _sparser(net: AttributeNetwork, threshold: float, limit: float) -> AttributeNetwork:
-    recipe = net._recipe
-    weighted = recipe is None or recipe.parameters["weighted"]
+    origin = net._origin
+    weighted = origin is None or origin.settings.weighted
     coo = net.adjacency.tocoo()
     j, k = coo.coords
     keep = coo.data >= limit if weighted else np.ones(coo.nnz, bool)
@@ -137,13 +137,13 @@ def _sparser(net: AttributeNetwork, threshold: float, limit: float) -> Attribute
         (coo.data[keep], (j[keep], k[keep])), net.adjacency.shape
     )
     adjacency.sort_indices()
-    if recipe is not None:
-        recipe = replace(recipe, floor=None)
+    if origin is not None:
+        origin = replace(origin, floor=None)
     return replace(
         net,
         adjacency=adjacency,
         threshold=threshold,
         n_edges=adjacency.nnz // 2,
         truncated_=False,
-        _recipe=recipe,
+        _origin=origin,
     )

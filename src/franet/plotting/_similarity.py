@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from franet._common.checked import AXES, NETWORK, WHOLE, checked, optional
-from franet.network._values import similarities
+from franet.network._origin import similarities
 from franet.plotting._style import MUTED, best_of, network_of, new_axes, short
 
 __all__ = ["plot_similarity"]
