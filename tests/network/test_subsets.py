@@ -149,13 +149,13 @@ def test_another_table_is_refused():
     net = fit(X, min_mean_degree=3).network_
     with pytest.raises(DataError, match="not the table of the fit: the similarities"):
         net.at(0.5, X=random(seed=9))
-    with pytest.raises(DataError, match="X has 10 columns"):
+    with pytest.raises(DataError, match="X has 10 features"):
         net.at(0.5, X=X[:, :10])
-    with pytest.raises(DataError, match="X has 30 columns"):
+    with pytest.raises(DataError, match="X has 30 features"):
         net.at(0.5, X=np.column_stack([X, X[:, :6] ** 2]))
     named = pd.DataFrame(X).add_prefix("g")
     net = fit(named, min_mean_degree=3).network_
-    with pytest.raises(DataError, match="other columns than the table of the fit"):
+    with pytest.raises(DataError, match="Column 0 of X is"):
         net.at(0.5, X=named[named.columns[::-1]])
     same_edges(net.at(0.5, X=named), net.at(0.5, X=X))
 

@@ -11,9 +11,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from datetime import UTC, datetime
+from dataclasses import dataclass
 from typing import Any, Self
-from uuid import UUID, uuid4
 
 from franet._common.progress import Listener, current_listener, listening
 
@@ -24,48 +23,34 @@ _STEPS = 100
 _HOOKS = ("setup", "on_fit_task_begin", "on_fit_task_end", "teardown")
 
 
+@dataclass(eq=False)
 class OlderContext:
-    """A task of a fit, with the attributes that scikit-learn 1.9 gives one.
+    """A task of a fit, with those attributes of scikit-learn 1.9 that callbacks use.
 
-    Parameters
+    Attributes
     ----------
-    estimator : object
-        The ranker.
     task_name : str
         What is done.
     max_subtasks : int or None
         How many tasks it may have; None: not known, 0: none.
     parent : OlderContext, default=None
         The task that this is a part of.
+    task_id : int
+        Which task of its parent it is, from 0 on.
     """
 
-    def __init__(
-        self,
-        estimator: Any,
-        task_name: str,
-        max_subtasks: int | None,
-        parent: OlderContext | None = None,
-    ) -> None:
-        self._estimator = estimator
-        self.estimator_name = type(estimator).__name__
-        self.task_name = task_name
-        self.max_subtasks = max_subtasks
-        self.parent = parent
-        self.sequential_subtasks = True
-        self.task_id: int = 0 if parent is None else parent._begun
-        self.root_uuid: UUID = uuid4() if parent is None else parent.root_uuid
-        self.init_time = datetime.now(UTC)
-        # Only meta-estimators of scikit-learn 1.9 hand their tasks on.
-        self.source_estimator_name = self.source_task_name = None
-        self._begun: int = 0
+    task_name: str
+    max_subtasks: int | None
+    parent: OlderContext | None = None
+    task_id: int = 0
+    _begun: int = 0
 
     def subcontext(
         self, task_name: str = "", max_subtasks: int | None = 0
     ) -> OlderContext:
         """Return the next task of this one."""
-        found = OlderContext(self._estimator, task_name, max_subtasks, self)
         self._begun += 1
-        return found
+        return OlderContext(task_name, max_subtasks, self, self._begun - 1)
 
     def call_on_fit_task_begin(self, *, estimator: Any, **given: Any) -> OlderContext:
         """Tell the callbacks that the task begins."""
@@ -82,14 +67,8 @@ class OlderContext:
         wishes = []
         for callback in getattr(estimator, "_skl_callbacks", []):
             call = getattr(callback, hook)
-            wanted = [
-                name
-                for name, parameter in inspect.signature(call).parameters.items()
-                if parameter.kind is parameter.KEYWORD_ONLY
-            ]
-            wishes.append(
-                call(estimator, self, **{name: given.get(name) for name in wanted})
-            )
+            wanted = inspect.getfullargspec(call).kwonlyargs
+            wishes.append(call(estimator, self, **{w: given.get(w) for w in wanted}))
         return any(wishes)
 
 
@@ -130,7 +109,7 @@ class OlderCallbacks:
         return self
 
     def _init_callback_context(self, max_subtasks: int | None) -> OlderContext:
-        return OlderContext(self, "fit", max_subtasks)
+        return OlderContext("fit", max_subtasks)
 
     def __sklearn_clone__(self) -> Any:
         fresh: Any = super().__sklearn_clone__()  # type: ignore[misc]

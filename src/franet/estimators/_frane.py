@@ -6,13 +6,13 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from franet._common.threads import count_threads
 from franet.engine.plan import make_plan
-from franet.estimators._attributes import Fitted
 from franet.estimators._backend import (
     approximate,
     check,
@@ -30,10 +30,12 @@ from franet.pairs.similarity._mixed import warn_of_identifiers
 from franet.pairs.tiles import PairSource
 from franet.search.exact import Settings, search
 
-__all__ = ["FRANe"]
+if TYPE_CHECKING:
+    from franet.network import AttributeNetwork
+    from franet.search.approximate._check import Approximation
 
 
-class FRANe(Fitted, FeatureRanker):
+class FRANe(FeatureRanker):
     """Rank features by their centrality in a network of similar features.
 
     Features that are similar are connected, weak edges are dropped at many
@@ -188,6 +190,20 @@ class FRANe(Fitted, FeatureRanker):
     }
     _backends: ClassVar[tuple[str, ...]] = ("numpy", "torch", "dask")
     _for_text: ClassVar[str] = ", or use similarity='mixed'"
+
+    network_: AttributeNetwork
+    constant_: NDArray[np.bool_]
+    thresholds_: NDArray[np.float64]
+    threshold_: float
+    winner_: int | None
+    quality_: NDArray[np.float64]
+    quality_bound_: NDArray[np.float64]
+    too_sparse_: NDArray[np.bool_]
+    n_edges_: NDArray[np.int64]
+    n_isolated_: int
+    all_scores_: NDArray[np.float64]
+    approximation_: Approximation
+    feature_names_in_: NDArray[Any]
 
     def __init__(
         self,

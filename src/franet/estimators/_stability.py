@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from franet._common.features import FeatureIndex
 from franet._common.threads import count_threads
 from franet.estimators._base import names_of
 from franet.estimators._draws import FEWEST, Draws
-from franet.estimators._validation import check_table
+from franet.estimators._validation import TableOfFit
 from franet.exceptions import DataError, UsageError
 from franet.pairs.alike import REDUNDANT, correlations, dissimilarities
 from franet.pairs.coded import CodedTable
@@ -192,7 +191,7 @@ def measure_stability(
 ) -> Stability:
     """Return how sure a fitted ranker is; see `FeatureRanker.stability`."""
     pairwise = getattr(ranker, "missing", "error") == "pairwise"
-    table = _check(ranker, X, pairwise)
+    table = _check(ranker, X)
     if isinstance(table, CodedTable) and method == "bootstrap":
         raise UsageError(
             "method='bootstrap' draws rows more than once, so that rare levels seem to "
@@ -226,29 +225,13 @@ def measure_stability(
     )
 
 
-def _check(ranker: Any, X: Any, pairwise: bool) -> Any:
+def _check(ranker: Any, X: Any) -> Any:
     """Return the checked table; the ranker stays as it is."""
     if get_tags(ranker).input_tags.pairwise:
         raise UsageError(
             "similarity='precomputed' has no examples to draw. Rank the table itself."
         )
-    fresh = clone(ranker)
-    table = check_table(fresh, X, allow_missing=pairwise)
-    if fresh.n_features_in_ != ranker.n_features_in_:
-        raise DataError(
-            f"X has {fresh.n_features_in_} features, the table of the fit had "
-            f"{ranker.n_features_in_}. Pass that table."
-        )
-    names = getattr(fresh, "feature_names_in_", None)
-    known = getattr(ranker, "feature_names_in_", None)
-    if names is not None and known is not None:
-        other = np.flatnonzero(names != known)
-        if len(other):
-            j = other[0]
-            raise DataError(
-                f"Column {j} of X is {names[j]!r}, that of the fit was {known[j]!r}. "
-                "Pass the columns of the fit, in the same order."
-            )
+    table = TableOfFit(ranker)(X, False)
     return table.tocsr() if sparse.issparse(table) else table
 
 

@@ -196,13 +196,18 @@ class TableOfFit:
         table = check_table(ranker, X, allow_missing=pairwise, lazy=lazy)
         if ranker.n_features_in_ != self._n_columns:
             raise DataError(
-                f"X has {ranker.n_features_in_} columns, the table of the fit had "
+                f"X has {ranker.n_features_in_} features, the table of the fit had "
                 f"{self._n_columns}. Pass that table."
             )
         names: Any = getattr(ranker, "feature_names_in_", self._names)
-        if self._names is not None and not np.array_equal(names, self._names):
+        if (
+            self._names is not None
+            and (other := np.flatnonzero(names != self._names)).size
+        ):
+            j = other[0]
             raise DataError(
-                "X has other columns than the table of the fit. Pass that table."
+                f"Column {j} of X is {names[j]!r}, that of the fit was "
+                f"{self._names[j]!r}. Pass the columns of the fit, in the same order."
             )
         if not self._ranks:
             return table
