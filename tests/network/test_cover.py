@@ -12,7 +12,7 @@ from scipy.stats import rankdata
 
 from franet import DataError
 from franet.network import CoverExplanation, layout
-from franet.network._represent import represent
+from franet.network._explain import represent
 from network.covers import (
     CONSTANT,
     COPY,

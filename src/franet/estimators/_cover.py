@@ -26,8 +26,8 @@ from franet.estimators._validation import (
 )
 from franet.exceptions import DataError, UnitsWarning, UsageError
 from franet.network import AttributeNetwork
+from franet.network._explain import represent
 from franet.network._origin import Origin
-from franet.network._represent import represent
 from franet.pairs.coded import column_name
 from franet.pairs.similarity._sparse import constant_in
 from franet.rankers._greedy import dense, how_many

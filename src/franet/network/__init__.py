@@ -14,15 +14,19 @@ from numpy.typing import NDArray
 from franet._common.checked import NAMES, NUMBER, SEED, TEXT, WHOLE, checked, optional
 from franet._common.features import FeatureIndex
 from franet.network._communities import Communities, find_communities
-from franet.network._explain import Explanation, explain, strongest_better
-from franet.network._layout import layout
-from franet.network._neighbors import Neighbor, Neighbors, neighbors_of
-from franet.network._origin import Origin
-from franet.network._represent import (
+from franet.network._explain import (
     CoverExplanation,
+    Explanation,
+    Neighbor,
+    Neighbors,
     Representation,
+    explain,
     explain_cover,
+    neighbors_of,
+    strongest_better,
 )
+from franet.network._layout import layout
+from franet.network._origin import Origin
 
 __all__ = [
     "AttributeNetwork",
@@ -207,7 +211,7 @@ class AttributeNetwork:
             The features and the edges between them. Scores and ranks are those in
             this network: the best of the chosen features need not have rank 1.
         """
-        from franet.network._subsets import subgraph
+        from franet.network._origin import subgraph
 
         return subgraph(self, features, top)
 
@@ -235,7 +239,7 @@ class AttributeNetwork:
         DataError
             Where X is needed, or is not the table of the fit.
         """
-        from franet.network._subsets import at
+        from franet.network._origin import at
 
         return at(self, threshold, X)
 

@@ -1,19 +1,152 @@
-"""Why a feature ranks where it does."""
+"""Why a feature ranks where it does: its neighbors, and what represents it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from franet.network._neighbors import Neighbors, row_of, table_of
+from franet.exceptions import UsageError
 
 if TYPE_CHECKING:
     from franet.network import AttributeNetwork
 
-__all__ = ["SHOWN", "Explanation", "explain", "strongest_better"]
+
+class Neighbor(NamedTuple):
+    """A feature that is connected with another one.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    index : int
+        Its position in the network.
+    similarity : float
+        The weight of the edge.
+    score : float
+        Its score.
+    rank : int
+        Its rank, 1 is best.
+    correlation : float or None
+        In a network of representatives, the correlation with its sign, of which the
+        weight is the absolute value; None otherwise.
+    """
+
+    name: str
+    index: int  # type: ignore[assignment]  # nobody searches a neighbour
+    similarity: float
+    score: float
+    rank: int
+    correlation: float | None = None
+
+
+class Neighbors(tuple[Neighbor, ...]):
+    """Neighbours of a feature, the strongest first; the columns are attributes."""
+
+    __slots__ = ()
+
+    @property
+    def names(self) -> list[str]:
+        """Their names."""
+        return [item.name for item in self]
+
+    @property
+    def indices(self) -> NDArray[np.intp]:
+        """Their positions in the network."""
+        return np.array([item.index for item in self], np.intp)
+
+    @property
+    def similarity(self) -> NDArray[np.float64]:
+        """The weights of the edges."""
+        return np.array([item.similarity for item in self], np.float64)
+
+    @property
+    def scores(self) -> NDArray[np.float64]:
+        """Their scores."""
+        return np.array([item.score for item in self], np.float64)
+
+    @property
+    def ranks(self) -> NDArray[np.intp]:
+        """Their ranks."""
+        return np.array([item.rank for item in self], np.intp)
+
+    @property
+    def correlation(self) -> NDArray[np.float64]:
+        """In a network of representatives, the correlations; NaN otherwise."""
+        return np.array([item.correlation for item in self], np.float64)
+
+    def __str__(self) -> str:
+        if not self:
+            return "no neighbours"
+        width = min(40, max(len("name"), *(len(item.name) for item in self)))
+        title = "similarity" if self[0].correlation is None else "r"
+        lines = [f"{'name':<{width}}  {title:>10}      score    rank"]
+        lines += [
+            f"{_shorten(item.name, width):<{width}}  {_shown(item):10.4g} "
+            f"{item.score:10.4g}  {item.rank:6d}"
+            for item in self
+        ]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        from franet.network._html import table_html
+
+        rows = [
+            (n.name, f"{_shown(n):.4g}", f"{n.score:.4g}", str(n.rank)) for n in self
+        ]
+        signs = bool(self) and self[0].correlation is not None
+        title = "r" if signs else "similarity"
+        return table_html(("feature", title, "score", "rank"), rows)
+
+
+def _shown(item: Neighbor) -> float:
+    return item.similarity if item.correlation is None else item.correlation
+
+
+def _shorten(name: str, width: int) -> str:
+    plain = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in name)
+    return plain if len(plain) <= width else plain[: width - 1] + "…"
+
+
+def neighbors_of(net: AttributeNetwork, j: int, top: int | None) -> Neighbors:
+    """Return the neighbours of feature `j`, the strongest first, ties by rank."""
+    if top is not None and top < 0:
+        raise UsageError(f"top={top}: give a number of neighbours, or None for all")
+    found, weight = row_of(net, j)
+    order = np.lexsort((net.ranking[found], -weight))[:top]
+    return table_of(net, j, found[order], weight[order])
+
+
+def row_of(
+    net: AttributeNetwork, j: int
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Return the neighbours of feature `j` and the weights of the edges."""
+    start, stop = net.adjacency.indptr[j : j + 2]
+    return net.adjacency.indices[start:stop], net.adjacency.data[start:stop]
+
+
+def table_of(
+    net: AttributeNetwork, j: int, features: NDArray[np.intp], weight: Iterable[float]
+) -> Neighbors:
+    """Return features and the weights of their edges with `j` as a table."""
+    signs: list[float | None] = [None] * len(features)
+    if net.representation is not None:
+        signs = net.representation.between(j, features).tolist()
+    return Neighbors(
+        Neighbor(
+            name=str(net.names[k]),
+            index=int(k),
+            similarity=float(w),
+            score=float(net.scores[k]),
+            rank=int(net.ranking[k]),
+            correlation=sign,
+        )
+        for k, w, sign in zip(features, weight, signs, strict=True)
+    )
+
 
 # So many features are named in a sentence.
 SHOWN = 5
@@ -149,4 +282,159 @@ def explain(net: AttributeNetwork, j: int) -> Explanation:
         redundant_with=table_of(net, j, found[better], weight[better]),
         isolated=not len(found),
         truncated=net.truncated_,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Representation:
+    """Which feature stands for which, and with what correlation.
+
+    Attributes
+    ----------
+    by : ndarray of int of shape (n,)
+        The position of the feature that stands for each; its own for representatives,
+        -1 where there is none, or where it is not in the network.
+    r : ndarray of shape (n,)
+        The correlation with it, with its sign; NaN where there is none.
+    names : ndarray of str of shape (n,)
+        Its name, also where it is not in the network; empty where there is none.
+    """
+
+    by: NDArray[np.intp]
+    r: NDArray[np.float64]
+    names: NDArray[Any]
+
+    def __len__(self) -> int:
+        return len(self.by)
+
+    @property
+    def representatives(self) -> NDArray[np.intp]:
+        """The positions of the features that stand for themselves, ascending."""
+        return np.flatnonzero(self.by == np.arange(len(self.by)))
+
+    def stood_for(self, j: int) -> NDArray[np.intp]:
+        """Return the features that `j` stands for, itself aside, the closest first."""
+        found = np.flatnonzero(self.by == j)
+        found = found[found != j]
+        # Copies are as close as each other, up to rounding.
+        return found[np.argsort(-np.abs(self.r[found]).round(12), kind="stable")]
+
+    def between(
+        self, j: NDArray[np.intp] | int, k: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
+        """Return the correlations at edges, of which one end stands for the other."""
+        return np.where(self.by[k] == j, self.r[k], self.r[j])
+
+    def of(self, chosen: NDArray[np.intp]) -> Representation:
+        """Return the same of some features, by their positions among themselves."""
+        # The last place is that of nobody, -1.
+        place = np.full(len(self.by) + 1, -1, np.intp)
+        place[chosen] = np.arange(len(chosen))
+        return Representation(
+            place[self.by[chosen]], self.r[chosen], self.names[chosen]
+        )
+
+
+def represent(
+    by: NDArray[np.intp], r: NDArray[np.float64], names: NDArray[Any]
+) -> Representation:
+    """Return who stands for whom in a network of all features.
+
+    Parameters
+    ----------
+    by : ndarray of int
+        The feature that stands for each, by position; -1: none.
+    r : ndarray
+        The correlation with it.
+    names : ndarray of str
+        The names of all features.
+    """
+    known = np.array([str(names[j]) if j >= 0 else "" for j in by], object)
+    return Representation(np.asarray(by, np.intp), np.asarray(r, float), known)
+
+
+def signed(value: float) -> str:
+    """Return a correlation as people write it.
+
+    Examples
+    --------
+    >>> signed(-0.8349), signed(-0.001)
+    ('−0.83', '0.00')
+    """
+    return f"{value:z.2f}".replace("-", "−")
+
+
+@dataclass(frozen=True, eq=False)
+class CoverExplanation(Explanation):
+    """What a network of representatives says about a feature.
+
+    It has the attributes of `Explanation`, and these.
+
+    Attributes
+    ----------
+    representative : str or None
+        The name of the feature that stands for it, its own if it is one of those;
+        None for constant columns.
+    correlation : float or None
+        The correlation with that feature, with its sign.
+    is_representative : bool
+        Whether it stands for itself.
+    mean_correlation : float or None
+        The mean absolute correlation with the features that it stands for.
+    is_apart : bool
+        Whether the feature that stands for it is not in this part of the network.
+    """
+
+    representative: str | None = None
+    correlation: float | None = None
+    is_representative: bool = False
+    mean_correlation: float | None = None
+    is_apart: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.name} ranks {self.rank} (score {self.score:.4g}). {self._role()}"
+
+    def _role(self) -> str:
+        if self.is_representative:
+            return self._many() if self.members else "It stands for itself alone."
+        if self.representative is None or self.correlation is None:
+            return "It is constant: it tells nothing, and nothing stands for it."
+        apart = ", which is not in this part of the network" if self.is_apart else ""
+        return (
+            f"It is represented by {self.representative} "
+            f"(r = {signed(self.correlation)}){apart}."
+        )
+
+    def _many(self) -> str:
+        items = self.members
+        shown = ", ".join(f"{k.name} ({_r(k)})" for k in items[:SHOWN])
+        some = "feature" if len(items) == 1 else "features"
+        most = ", most of all" if len(items) > SHOWN else ""
+        return (
+            f"It stands for {len(items):,} {some}, mean |r| "
+            f"{signed(self.mean_correlation or 0.0)}{most}: {shown}."
+        )
+
+
+def _r(neighbor: Any) -> str:
+    return f"r = {signed(neighbor.correlation)}"
+
+
+def explain_cover(
+    net: AttributeNetwork, found: Representation, j: int
+) -> CoverExplanation:
+    """Return what a network of representatives says about feature `j`."""
+    own = bool(found.by[j] == j)
+    below = found.stood_for(j) if own else np.empty(0, np.intp)
+    strength = np.abs(found.r[below])
+    known = np.isfinite(found.r[j])
+    # Not by edges: a correlation of 0 makes none.
+    members = table_of(net, j, below, strength) if len(below) else Neighbors()
+    return CoverExplanation(
+        **{**vars(explain(net, j)), "members": members},
+        representative=str(found.names[j]) if known else None,
+        correlation=float(found.r[j]) if known else None,
+        is_representative=own,
+        mean_correlation=float(strength.mean()) if len(below) else None,
+        is_apart=bool(known and found.by[j] < 0),
     )

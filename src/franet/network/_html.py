@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from franet.network._represent import signed
+from franet.network._explain import signed
 
 if TYPE_CHECKING:
     from franet.network import AttributeNetwork, Representation
