@@ -255,7 +255,7 @@ def test_at_of_a_part_and_of_single_precision():
 def test_another_table_is_refused():
     with pytest.raises(DataError, match="not the table of the fit: the similarities"):
         NET.at(0.1, X=X[::-1] * X)
-    with pytest.raises(DataError, match="X has 5 columns"):
+    with pytest.raises(DataError, match="X has 5 features"):
         NET.at(0.1, X=X[:, :5])
 
 
