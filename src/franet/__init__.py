@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from franet._common.global_state import restored_state
+from franet._common.joints import connect
 from franet._common.version import __version__
 
 if TYPE_CHECKING:
@@ -70,3 +71,7 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+# `ranker.report(path)` is a method of a package below that of reports.
+connect("report", lambda: __getattr__("report"))

@@ -16,13 +16,15 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from franet._common.checked import TEXT, checked
+from franet._common.files import check_apart
+from franet._common.joints import connected
 from franet._common.optional import require
 from franet.engine.place import Place, parse_place, portable
 from franet.estimators._callbacks import CallbackSupportMixin
 from franet.estimators._validation import fitted_table, number_to_select, stays_polars
 from franet.exceptions import UsageError
 from franet.network._html import ranking_html
-from franet.pairs.columns._open import as_numpy
+from franet.pairs.columns._open import as_numpy, known_files
 from franet.search.ranking import rank_scores
 
 if TYPE_CHECKING:
@@ -181,13 +183,10 @@ class FeatureRanker(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         top : int, default=500
             How many features, best first, are listed.
         """
-        from franet._common.files import check_apart
-        from franet.pairs.columns._open import known_files
-        from franet.report import check_report, summarize, write
-
-        check_report(path, force=True)
+        page = connected("report")
+        page.check_report(path, force=True)
         check_apart(path, known_files(X))
-        write(summarize(self, X, top=top), path, force=True)
+        page.write(page.summarize(self, X, top=top), path, force=True)
 
     @checked(method=TEXT)
     def stability(
