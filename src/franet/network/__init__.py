@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,9 @@ from franet.network._explain import (
     strongest_better,
 )
 from franet.network._layout import layout
-from franet.network._origin import Origin
+
+if TYPE_CHECKING:
+    from franet.network._origin import Origin
 
 __all__ = [
     "AttributeNetwork",
