@@ -23,7 +23,7 @@ from franet.engine.place import Place, parse_place, portable
 from franet.estimators._callbacks import CallbackSupportMixin
 from franet.estimators._validation import fitted_table, number_to_select, stays_polars
 from franet.exceptions import UsageError
-from franet.network._html import ranking_html
+from franet.network._html import SHOWN, best_html
 from franet.pairs.columns._open import as_numpy, known_files
 from franet.search.ranking import rank_scores
 
@@ -336,13 +336,33 @@ class FeatureRanker(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         return portable(super().__getstate__())
 
     def _repr_html_inner(self) -> str:
-        return str(super()._repr_html_inner()) + ranking_html(self)
+        return str(super()._repr_html_inner()) + self._ranking_html()
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
         if "text/html" in bundle:
-            bundle["text/html"] += ranking_html(self)
+            bundle["text/html"] += self._ranking_html()
         return bundle
+
+    def _ranking_html(self) -> str:
+        """Return the best features of a fitted ranker; nothing before the fit."""
+        if not hasattr(self, "ranking_"):
+            return ""
+        names, best = names_of(self), self.order_[:SHOWN]
+        remark, more = self._for_notebook(best)
+        columns = {
+            "feature": [str(names[j]) for j in best],
+            "rank": [f"{self.ranking_[j]:,}" for j in best],
+            "score": [f"{self.scores_[j]:.4g}" for j in best],
+            **more,
+        }
+        rows, n = list(zip(*columns.values(), strict=True)), len(names)
+        table = best_html(tuple(columns), rows, n, "features")
+        return f"<div>The best of {n:,} features{remark}{table}</div>"
+
+    def _for_notebook(self, best: NDArray[np.intp]) -> tuple[str, dict[str, list[str]]]:
+        """Return what else a notebook shows: HTML, and columns of the best features."""
+        return "", {}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from html import escape
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -26,7 +27,7 @@ from franet.estimators._validation import (
 )
 from franet.exceptions import DataError, UnitsWarning, UsageError
 from franet.network import AttributeNetwork
-from franet.network._explain import represent
+from franet.network._explain import represent, signed
 from franet.network._origin import Origin
 from franet.pairs.coded import column_name
 from franet.pairs.similarity._sparse import constant_in
@@ -377,6 +378,18 @@ class Cover(FeatureRanker):
             "correlation": self.representative_corr_[self.order_],
             "n_members": members,
         }
+
+    def _for_notebook(self, best: NDArray[np.intp]) -> tuple[str, dict[str, list[str]]]:
+        remark = f"<div>{escape(str(self.suggestion_))}.</div>"
+        return remark, {"representation": [self._role(int(j)) for j in best]}
+
+    def _role(self, j: int) -> str:
+        """Return how many others a feature represents, or what represents it."""
+        by, r = self.representative_[j], self.representative_corr_[j]
+        if by == j:
+            n = len(self.members_[j])
+            return f"stands for {n:,}" if n else "stands for itself"
+        return f"by {names_of(self)[by]} ({signed(r)})" if by >= 0 else "–"
 
 
 def choose_device_for(place: Place, shape: tuple[int, int]) -> Any:

@@ -31,6 +31,7 @@ from franet.network._export import (
     to_pandas_edges,
     write_network,
 )
+from franet.network._html import network_html
 from franet.network._layout import layout
 
 if TYPE_CHECKING:
@@ -329,8 +330,6 @@ class AttributeNetwork:
         write_network(self, path, force=force)
 
     def _repr_html_(self) -> str:
-        from franet.network._html import network_html
-
         return network_html(self)
 
 

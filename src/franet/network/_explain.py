@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from franet.exceptions import UsageError
+from franet.network._html import shorten, table_html
 
 if TYPE_CHECKING:
     from franet.network import AttributeNetwork
@@ -85,15 +86,13 @@ class Neighbors(tuple[Neighbor, ...]):
         title = "similarity" if self[0].correlation is None else "r"
         lines = [f"{'name':<{width}}  {title:>10}      score    rank"]
         lines += [
-            f"{_shorten(item.name, width):<{width}}  {_shown(item):10.4g} "
+            f"{shorten(item.name, width):<{width}}  {_shown(item):10.4g} "
             f"{item.score:10.4g}  {item.rank:6d}"
             for item in self
         ]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        from franet.network._html import table_html
-
         rows = [
             (n.name, f"{_shown(n):.4g}", f"{n.score:.4g}", str(n.rank)) for n in self
         ]
@@ -104,11 +103,6 @@ class Neighbors(tuple[Neighbor, ...]):
 
 def _shown(item: Neighbor) -> float:
     return item.similarity if item.correlation is None else item.correlation
-
-
-def _shorten(name: str, width: int) -> str:
-    plain = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in name)
-    return plain if len(plain) <= width else plain[: width - 1] + "…"
 
 
 def neighbors_of(net: AttributeNetwork, j: int, top: int | None) -> Neighbors:
