@@ -51,13 +51,11 @@ def set_outcome(ranker: FRANe, outcome: Outcome, constant: Any) -> None:
     if outcome.all_scores is not None:
         ranker.all_scores_ = widen(outcome.all_scores)
     settings, columns, floor = Settings.of(ranker), np.flatnonzero(~constant), None
+    adjacency = among_all(outcome.network, columns, len(constant))
     if outcome.truncated:
-        floor = np.full(len(constant), -np.inf)
-        floor[columns] = complete_above(
-            outcome.network, settings.max_edges, len(columns)
-        )
+        floor = complete_above(adjacency, settings.max_edges, len(columns))
     ranker.network_ = AttributeNetwork(
-        adjacency=among_all(outcome.network, columns, len(constant)),
+        adjacency=adjacency,
         names=names_of(ranker),
         scores=ranker.scores_,
         ranking=ranker.ranking_,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from franet._common.checked import NAMES, NUMBER, SEED, TEXT, WHOLE, checked, optional
+from franet._common.checked import NUMBER, SEED, SEVERAL, TEXT, WHOLE, checked, optional
 from franet._common.features import FeatureIndex
 from franet.network._communities import Communities, find_communities
 from franet.network._explain import (
@@ -198,7 +198,7 @@ class AttributeNetwork:
             return explain_cover(self, self.representation, j)
         return explain(self, j)
 
-    @checked(features=optional(NAMES), top=optional(WHOLE))
+    @checked(features=optional(SEVERAL), top=optional(WHOLE))
     def subgraph(
         self,
         features: Sequence[Feature] | None = None,

@@ -18,8 +18,6 @@ from franet.exceptions import MissingExtraError, UsageError
 if TYPE_CHECKING:
     from franet.network import AttributeNetwork
 
-__all__ = ["METHODS", "Communities", "find_communities"]
-
 METHODS = ("auto", "leiden", "louvain", "components")
 _LEIDEN_ROUNDS = 10
 
@@ -161,32 +159,22 @@ def _describe(
     _, pieces = connected_components(graph, directed=False)
     has_edge = np.zeros(n, bool)
     has_edge[j] = has_edge[k] = True
-    found, part, size = np.unique(
-        pieces[has_edge], return_inverse=True, return_counts=True
+    # By rank, so that the first of each piece is its hub.
+    features = np.argsort(net.ranking, kind="stable")
+    features = features[has_edge[features]]
+    _, first, part, size = np.unique(
+        pieces[features], return_index=True, return_inverse=True, return_counts=True
     )
-    hub = _best_of(np.flatnonzero(has_edge), part, net.ranking, len(found))
+    n_parts, hub = len(size), features[first]
     order = np.lexsort((net.ranking[hub], -size))
-    place = np.empty(len(found), np.intp)
-    place[order] = np.arange(len(found))
     out = np.full(n, -1, np.intp)
-    out[has_edge] = place[part]
+    out[features] = np.argsort(order)[part]
     label = out[j_in]
-    count = np.bincount(label, minlength=len(found))
-    total = np.bincount(label, w_in, minlength=len(found))
-    mean = np.full(len(found), np.nan)
+    count = np.bincount(label, minlength=n_parts)
+    total = np.bincount(label, w_in, minlength=n_parts)
+    mean = np.full(n_parts, np.nan)
     np.divide(total, count, out=mean, where=count > 0)
     values = (out, size[order].astype(np.intp), hub[order], mean)
     for value in values:
         value.flags.writeable = False  # it is kept and given out again
     return Communities(*values, method=method)
-
-
-def _best_of(
-    features: NDArray[np.intp],
-    part: NDArray[np.intp],
-    ranking: NDArray[np.intp],
-    n_parts: int,
-) -> NDArray[np.intp]:
-    order = np.lexsort((ranking[features], part))
-    starts = np.searchsorted(part[order], np.arange(n_parts))
-    return features[order][starts]
