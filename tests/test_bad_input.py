@@ -248,7 +248,7 @@ def test_repeated_names():
 def test_bad_values_are_named_by_column_and_row():
     table = X.copy()
     table[20, 2], table[4, 2], table[0, 4] = np.nan, np.nan, np.inf
-    remedy = r" Fill or drop it, or set missing='pairwise'\.$"
+    remedy = r" Fill or drop it, or use missing='pairwise'\.$"
     fails(table, r"^Column 2 holds NaN in row 4\." + remedy)
     fails(table.astype(np.float32), r"^Column 2 holds NaN in row 4\." + remedy)
     named = r"^Column 'c' \(2\) holds NaN in row 4\." + remedy

@@ -180,7 +180,7 @@ def test_what_it_does_not_go_with():
     )
     with pytest.raises(ValueError, match=r"'similarity' parameter of Cover.*'mixed'"):
         Cover(similarity="mixed").fit(PLAIN)
-    with pytest.raises(DataError, match=r"or rank it by FRANe\(similarity='mixed'\)"):
+    with pytest.raises(DataError, match=r"or use FRANe\(similarity='mixed'\)"):
         Cover().fit(PLAIN)
     with pytest.raises(DataError, match=r"Column 'c0' \(4\) does not hold numbers"):
         FRANe().fit(PLAIN)

@@ -72,7 +72,7 @@ class Column(NamedTuple):
         return f"Column {j}" if self.name is None else f"Column {self.name!r} ({j})"
 
 
-class Message:
+class Message(Exception):
     """The text of an error or a warning, with fields that front ends can write.
 
     Parameters

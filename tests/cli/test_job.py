@@ -18,8 +18,8 @@ PAIRWISE = ("--ranker", "frane", "--missing", "pairwise")
     ("options", "said"),
     [
         ([], f"or use {' '.join(PAIRWISE)}."),
-        (PAPER, "or set --missing pairwise."),
-        ([*PAPER, "--similarity", "abs-correlation"], "or set --missing pairwise."),
+        (PAPER, "or use --missing pairwise."),
+        ([*PAPER, "--similarity", "abs-correlation"], "or use --missing pairwise."),
     ],
 )
 def test_the_option_for_gaps_is_named_where_it_works(options, said, tmp_path):

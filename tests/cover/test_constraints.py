@@ -96,7 +96,7 @@ def test_groups_as_a_mapping(missing):
         ({"cost": {"g0": "much"}}, "cost: 'g0' costs 'much'"),
         ({"cost": [1.0, 2.0]}, r"cost: its shape is \(2,\), but there are 25"),
         ({"groups": ["a"]}, r"groups: its shape is \(1,\)"),
-        ({"groups": {"g0": [1]}}, r"groups: \[1\] is no label"),
+        ({"groups": {"g0": [1]}}, r"groups: \[1\] is not a label"),
         (
             {"groups": {"g0": 1, "g1": 1}, "include": ["g0", "g1"]},
             "include: 'g0' and 'g1' are in one group",

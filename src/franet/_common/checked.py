@@ -12,7 +12,7 @@ from functools import wraps
 from numbers import Integral, Real
 from typing import Any, NamedTuple, TypeVar
 
-from franet.exceptions import UsageError
+from franet.exceptions import Setting, UsageError
 
 __all__ = [
     "AXES",
@@ -145,7 +145,8 @@ def checked(**kinds: Kind) -> Callable[[Function], Function]:
             for name, kind in kinds.items():
                 if name in bound and not kind.accepts(bound[name]):
                     shown = " ".join(repr(bound[name]).split())[:_LONG]
-                    raise UsageError(f"{name} must be {kind.words}, not {shown}.")
+                    words = (Setting(name), kind.words, shown)
+                    raise UsageError("{} must be {}, not {}.", *words)
             return function(*args, **given)
 
         return careful  # type: ignore[return-value]

@@ -19,7 +19,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from franet.exceptions import UsageError
+from franet.exceptions import Setting, UsageError
 
 __all__ = [
     "BYTES_PER_PAIR",
@@ -86,8 +86,9 @@ def parse_bytes(value: float | str) -> int:
         size = 0
     if size <= 0:
         raise UsageError(
-            f"max_memory={value!r} is not a size; use a number of bytes or text such "
-            "as '2 GB'."
+            "{} is not a size;",
+            Setting("max_memory", value),
+            remedy="use a number of bytes or text such as '2 GB'.",
         )
     return size
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from franet._common.features import FeatureIndex
-from franet.exceptions import DataError, UsageError
+from franet.exceptions import DataError, Setting, UsageError
 
 __all__ = ["PARAMETERS", "Constraints", "by_position", "read_constraints"]
 
@@ -76,11 +76,19 @@ def read_constraints(
     outside = _features(index, exclude, "exclude")
     for j in inside:
         if j in outside:
-            raise UsageError(f"{str(names[j])!r} is in include and in exclude.")
+            raise UsageError(
+                "{!r} is in {} and in {}.",
+                str(names[j]),
+                Setting("include"),
+                Setting("exclude"),
+                remedy="Leave it out of one of them.",
+            )
         if constant[j]:
             raise UsageError(
-                f"include: {str(names[j])!r} is constant, and constant columns cannot "
-                "be picked. Leave it out."
+                "{}: {!r} is constant, and constant columns cannot be picked.",
+                Setting("include"),
+                str(names[j]),
+                remedy="Leave it out.",
             )
     closed = constant.copy()
     closed[outside] = True
@@ -90,8 +98,13 @@ def read_constraints(
         if labels[j] >= 0 and labels[j] in taken:
             first = str(names[taken[int(labels[j])]])
             raise UsageError(
-                f"include: {first!r} and {str(names[j])!r} are in one group, and of "
-                "each of groups one feature may be picked. Leave out one of them."
+                "{}: {!r} and {!r} are in one group, and of each of {} one feature "
+                "may be picked.",
+                Setting("include"),
+                first,
+                str(names[j]),
+                Setting("groups"),
+                remedy="Leave out one of them.",
             )
         taken[int(labels[j])] = j
     return Constraints(inside, closed, _costs(index, cost, n), labels)
@@ -127,13 +140,18 @@ def _features(index: FeatureIndex, given: Any, parameter: str) -> list[int]:
     if given is None:
         return []
     if isinstance(given, str | int | np.integer):
-        raise UsageError(f"{parameter}: give a list of features, such as [{given!r}].")
+        raise UsageError(
+            "{}:",
+            Setting(parameter),
+            given,
+            remedy="give a list of features, such as [{1!r}].",
+        )
     found: list[int] = []
     for feature in given:
         try:
             j = index.find(feature)
         except DataError as err:
-            raise UsageError(f"{parameter}: {err}") from None
+            raise UsageError("{}: {}", Setting(parameter), err) from None
         if j not in found:
             found.append(j)
     return found
@@ -163,7 +181,10 @@ def _costs(index: FeatureIndex, given: Any, n: int) -> NDArray[np.float64]:
     if len(bad):
         j = int(bad[0])
         raise UsageError(
-            f"cost: {index.names[j]!r} costs {cost[j]:g}; costs are positive numbers."
+            "{}: {!r} costs {:g}; costs are positive numbers.",
+            Setting("cost"),
+            index.names[j],
+            cost[j],
         )
     return cost
 
@@ -173,7 +194,10 @@ def _number_of(index: FeatureIndex, j: int, value: Any) -> float:
         return float(value)
     except (TypeError, ValueError):
         raise UsageError(
-            f"cost: {index.names[j]!r} costs {value!r}; costs are positive numbers."
+            "{}: {!r} costs {!r}; costs are positive numbers.",
+            Setting("cost"),
+            index.names[j],
+            value,
         ) from None
 
 
@@ -201,7 +225,10 @@ def _number(numbers: dict[Any, int], label: Any) -> int:
         return numbers.setdefault(label, len(numbers))
     except TypeError:
         raise UsageError(
-            f"groups: {label!r} is no label; use text or numbers."
+            "{}: {!r} is not a label;",
+            Setting("groups"),
+            label,
+            remedy="use text or numbers.",
         ) from None
 
 
@@ -209,10 +236,13 @@ def _one_each(given: Any, n: int, parameter: str, dtype: Any) -> NDArray[Any]:
     try:
         values = np.asarray(given, dtype)
     except (TypeError, ValueError) as err:
-        raise UsageError(f"{parameter}: {err}.") from None
+        raise UsageError("{}: {}.", Setting(parameter), err) from None
     if values.shape != (n,):
         raise UsageError(
-            f"{parameter}: its shape is {values.shape}, but there are {n} features. "
-            "Give one value for each, or a dict of some."
+            "{}: its shape is {}, but there are {} features.",
+            Setting(parameter),
+            values.shape,
+            n,
+            remedy="Give one value for each, or a dict of some.",
         )
     return values

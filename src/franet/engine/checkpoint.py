@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from franet._common.files import atomic_write, lock_file
 from franet._common.version import __version__
-from franet.exceptions import DataError
+from franet.exceptions import DataError, Setting
 
 if TYPE_CHECKING:
     from franet.engine.passes import Pass, State
@@ -84,8 +84,10 @@ class Checkpoint:
             self._lock = self._locked()
         except OSError as err:
             raise DataError(
-                f"checkpoint={str(path)!r} cannot be used as a folder: "
-                f"{err.strerror or err}. Name another one."
+                "{} cannot be used as a folder: {}.",
+                Setting("checkpoint", str(path)),
+                err.strerror or err,
+                remedy="Name another one.",
             ) from None
         try:
             self._begin(_probe(source))
@@ -169,7 +171,8 @@ class Checkpoint:
         self._about = found
 
     def _refused(self, why: str, fix: str = "Name another folder.") -> DataError:
-        return DataError(f"checkpoint={str(self.folder)!r} {why}. {fix}")
+        given = Setting("checkpoint", str(self.folder))
+        return DataError("{} {}.", given, why, remedy=fix)
 
     def _damaged(self, why: str) -> DataError:
         return self._refused(

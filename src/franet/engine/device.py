@@ -12,7 +12,7 @@ from typing import Any
 from franet._common.memory import available_bytes
 from franet._common.optional import require
 from franet.engine.place import Place
-from franet.exceptions import MissingExtraError, UsageError
+from franet.exceptions import MissingExtraError, Setting, UsageError
 
 __all__ = ["choose_device", "cuda_ready", "free_bytes", "load", "wanted"]
 
@@ -103,8 +103,11 @@ def choose_device(device: Any = None, dtype: str = "float64") -> Any:
 
 def _unusable(device: Any, reason: str) -> UsageError:
     return UsageError(
-        f"The torch device {str(device)!r} cannot be used ({reason}). Set "
-        "backend='numpy' or 'auto'."
+        "The torch device {!r} cannot be used ({}).",
+        str(device),
+        reason,
+        Setting("backend", "numpy"),
+        remedy="Set {2} or 'auto'.",
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from franet.exceptions import UsageError
+from franet.exceptions import Setting, UsageError
 
 __all__ = ["Place", "parse_place", "portable"]
 
@@ -15,6 +15,7 @@ __all__ = ["Place", "parse_place", "portable"]
 # cores of this machine are faster by NumPy.
 _DEVICE = re.compile(r"(cuda|mps|xpu)(:\d+)?")
 _TORCH = "torch:"
+_AUTO = Setting("backend", "auto")
 _CHOICES = {
     "numpy": "'numpy' (the cores of this machine)",
     "torch": "'torch', a torch device such as 'cuda:1'",
@@ -34,14 +35,14 @@ class Place:
         The torch device, where one is named.
     scheduler : str, distributed.Client or None
         The Dask cluster, where one is named.
-    given : str
-        The parameter as a user would write it, for messages.
+    given : Setting
+        What the user set, for messages.
     """
 
     kind: str
     device: str | None = None
     scheduler: Any = None
-    given: str = "backend='auto'"
+    given: Setting = _AUTO
 
 
 def parse_place(backend: Any, kinds: tuple[str, ...]) -> Place:
@@ -57,10 +58,11 @@ def parse_place(backend: Any, kinds: tuple[str, ...]) -> Place:
 
     Examples
     --------
-    >>> parse_place("cuda:1", ("numpy", "torch"))
-    Place(kind='torch', device='cuda:1', scheduler=None, given="backend='cuda:1'")
+    >>> place = parse_place("cuda:1", ("numpy", "torch"))
+    >>> place.kind, place.device
+    ('torch', 'cuda:1')
     """
-    given = f"backend={backend!r}"
+    given = Setting("backend", backend)
     if not isinstance(backend, str):
         if "dask" in kinds:
             return Place("dask", scheduler=backend, given=given)
@@ -73,7 +75,9 @@ def parse_place(backend: Any, kinds: tuple[str, ...]) -> Place:
     elif "dask" in kinds and "://" in backend:
         return Place("dask", scheduler=backend, given=given)
     known = ", ".join(_CHOICES[kind] for kind in kinds)
-    raise UsageError(f"{given} cannot be used here; choose 'auto', {known}.")
+    raise UsageError(
+        "{} cannot be used here;", given, known, remedy="choose 'auto', {1}."
+    )
 
 
 def portable(state: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from franet._common.memory import BYTES_PER_PAIR, available_bytes
 from franet.engine import kernels
 from franet.engine._numpy import TileEngine
 from franet.engine.measure import Tally
-from franet.exceptions import UsageError
+from franet.exceptions import Setting, UsageError
 from franet.pairs.tiles import PairSource, TileGrid
 
 __all__ = ["Plan", "make_plan"]
@@ -139,9 +139,13 @@ def make_plan(
     most = available_bytes() // 2 if max_memory is None else max_memory
     if fixed > most:
         raise UsageError(
-            f"max_memory={most / 1e9:.3g} GB is too little for {n} features and "
-            f"{n_thresholds} thresholds: at least {fixed / 1e9:.3g} GB are needed. "
-            "Raise it, or take fewer thresholds."
+            "{} is too little for {} features and {} thresholds: at least "
+            "{:.3g} GB are needed.",
+            Setting("max_memory", f"{most / 1e9:.3g} GB"),
+            n,
+            n_thresholds,
+            fixed / 1e9,
+            remedy="Raise it, or take fewer thresholds.",
         )
     on_disk = fixed + kept > most
     return Plan(

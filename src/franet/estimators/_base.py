@@ -22,7 +22,7 @@ from franet._common.optional import require
 from franet.engine.place import Place, parse_place, portable
 from franet.estimators._callbacks import CallbackSupportMixin
 from franet.estimators._validation import fitted_table, number_to_select, stays_polars
-from franet.exceptions import UsageError
+from franet.exceptions import Setting, UsageError
 from franet.network._html import SHOWN, best_html
 from franet.pairs.columns._open import as_numpy, known_files
 from franet.search.ranking import rank_scores
@@ -79,8 +79,8 @@ class FeatureRanker(CallbackSupportMixin, SelectorMixin, BaseEstimator):
 
     # What a ranker with the parameter `backend` can run on.
     _backends: ClassVar[tuple[str, ...]] = ()
-    # What else can be done about columns of text, as part of a sentence.
-    _for_text: ClassVar[str] = ""
+    # What else can be done about columns of text.
+    _for_text: ClassVar[Setting | None] = None
 
     n_features_to_select: int | float | str | None
     backend: Any
@@ -96,10 +96,14 @@ class FeatureRanker(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         for name, need in self._needs.items():
             value, found = getattr(self, name), getattr(self, need.other)
             if value != need.default and found not in need.values:
-                known = " or ".join(repr(item) for item in need.values)
                 raise UsageError(
-                    f"{name}={value!r} applies with {need.other}={known} only, not "
-                    f"with {need.other}={found!r}. Leave out {name}."
+                    "{} applies with {}{} only, not with {!r}.",
+                    Setting(name, value),
+                    Setting(need.other, need.values[0]),
+                    "".join(f" or {item!r}" for item in need.values[1:]),
+                    found,
+                    Setting(name),
+                    remedy="Leave out {4}.",
                 )
 
     def _place(self) -> Place:
@@ -154,7 +158,8 @@ class FeatureRanker(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         if library not in ("pandas", "polars"):
-            raise UsageError(f"library={library!r}; choose 'pandas' or 'polars'.")
+            given = Setting("library", library)
+            raise UsageError("{};", given, remedy="choose 'pandas' or 'polars'.")
         frames = require(library, "to_frame", library)
         return frames.DataFrame(self._columns(names_of(self)))
 
@@ -315,9 +320,9 @@ class FeatureRanker(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         check_is_fitted(self)
         return reconstruction(self, X)
 
-    def _for_gaps(self, is_sparse: bool) -> str:
-        """Return what else can be done about missing values, as part of a sentence."""
-        return ""
+    def _for_gaps(self, is_sparse: bool) -> Setting | None:
+        """Return what else can be done about missing values."""
+        return None
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)

@@ -25,11 +25,11 @@ from franet.estimators._validation import (
     fit_context,
     number_to_select,
 )
-from franet.exceptions import DataError, UnitsWarning, UsageError
+from franet.exceptions import DataError, Setting, UnitsWarning, UsageError
 from franet.network import AttributeNetwork
 from franet.network._explain import represent, signed
 from franet.network._origin import Origin
-from franet.pairs.coded import column_name
+from franet.pairs.coded import column_at
 from franet.pairs.similarity._sparse import constant_in
 from franet.rankers._greedy import dense, how_many
 from franet.search.exact import Settings
@@ -194,7 +194,7 @@ class Cover(FeatureRanker):
         "n_jobs": [Integral, None],
     }
     _backends: ClassVar[tuple[str, ...]] = ("numpy", "torch")
-    _for_text: ClassVar[str] = ", or rank it by FRANe(similarity='mixed')"
+    _for_text: ClassVar[Setting] = Setting("similarity", "mixed", ranker="FRANe")
 
     network_: AttributeNetwork
     constant_: NDArray[np.bool_]
@@ -282,7 +282,8 @@ class Cover(FeatureRanker):
         """Return how many are selected, checked against how many can be."""
         wanted, n_open = self.n_features_to_select, constraints.n_open()
         if n_open == 0:
-            raise UsageError("exclude leaves no feature that could be picked.")
+            given = Setting("exclude")
+            raise UsageError("{} leaves no feature that could be picked.", given)
         if wanted is None or wanted == "auto":
             return wanted
         count = number_to_select(wanted, self.n_features_in_)
@@ -291,14 +292,22 @@ class Cover(FeatureRanker):
         if limited and count > n_open:
             features = "feature" if n_open == 1 else "features"
             raise UsageError(
-                f"n_features_to_select={wanted}, but only {n_open} {features} can be "
-                "picked: others are constant, in exclude, or share one of groups with "
-                f"another feature. Ask for at most {n_open}."
+                "{}, but only {} {} can be picked: others are constant, in {}, or "
+                "share one of {} with another feature.",
+                Setting("n_features_to_select", wanted),
+                n_open,
+                features,
+                Setting("exclude"),
+                Setting("groups"),
+                remedy="Ask for at most {1}.",
             )
         if count < len(constraints.include):
             raise UsageError(
-                f"n_features_to_select={wanted}, but include names "
-                f"{len(constraints.include)} features. Ask for at least that many."
+                "{}, but {} names {} features.",
+                Setting("n_features_to_select", wanted),
+                Setting("include"),
+                len(constraints.include),
+                remedy="Ask for at least that many.",
             )
         return count
 
@@ -306,13 +315,17 @@ class Cover(FeatureRanker):
         """Return how many are picked, at least."""
         selected = n_select if isinstance(n_select, int) else None
         for what, count in (
-            (f"n_features_to_select={self.n_features_to_select}", selected or 0),
-            ("include", len(constraints.include)),
+            (Setting("n_features_to_select", selected), selected or 0),
+            (Setting("include"), len(constraints.include)),
         ):
             if self.n_ranked is not None and self.n_ranked < count:
                 raise UsageError(
-                    f"n_ranked={self.n_ranked}, but {what} asks for {count} picks. "
-                    "Leave out n_ranked, or raise it."
+                    "{}, but {} asks for {} picks.",
+                    Setting("n_ranked", self.n_ranked),
+                    what,
+                    count,
+                    Setting("n_ranked"),
+                    remedy="Leave out {3}, or raise it.",
                 )
         asked = how_many(self.n_ranked, selected, self.n_features_in_)
         return min(max(asked, len(constraints.include)), constraints.n_open())
@@ -354,20 +367,22 @@ class Cover(FeatureRanker):
         """Warn if neighbors are those of one column."""
         j, share = found.loudest
         if share > max(_MOST_OF_IT, _TIMES / len(found.scores)):
-            name = column_name(j, getattr(self, "feature_names_in_", None))
-            self._diagnosis = (
-                f"{name} holds {share:.0%} of the variance of the table, so that "
-                "neighbors are those of this column. Scale the columns first, as "
-                "sklearn.preprocessing.StandardScaler does, if their units are "
-                "arbitrary."
+            warning = UnitsWarning(
+                "{} holds {:.0%} of the variance of the table, so that neighbors are "
+                "those of this column.",
+                column_at(j, getattr(self, "feature_names_in_", None)),
+                share,
+                remedy="Scale the columns first, as sklearn.preprocessing."
+                "StandardScaler does, if their units are arbitrary.",
             )
+            self._diagnosis = str(warning)
             # Past `fit` and scikit-learn's wrapper around it, to the caller.
-            warnings.warn(self._diagnosis, UnitsWarning, stacklevel=4)
+            warnings.warn(warning, stacklevel=4)
 
-    def _for_gaps(self, is_sparse: bool) -> str:
+    def _for_gaps(self, is_sparse: bool) -> Setting | None:
         if is_sparse or self.similarity != "correlation":
-            return ""
-        return ", or use FRANe(missing='pairwise')"
+            return None
+        return Setting("missing", "pairwise", ranker="FRANe")
 
     def _columns(self, names: Any) -> dict[str, Any]:
         by = self.representative_[self.order_]
@@ -415,8 +430,13 @@ def choose_device_for(place: Place, shape: tuple[int, int]) -> Any:
     if place.kind == "auto":
         return None
     raise UsageError(
-        f"{place.given}: {str(device)!r} has {free / 1e9:.1f} GB left, and Cover needs "
-        f"{needed / 1e9:.1f} GB there. Set backend='numpy', or free some."
+        "{}: {!r} has {:.1f} GB left, and Cover needs {:.1f} GB there.",
+        place.given,
+        str(device),
+        free / 1e9,
+        needed / 1e9,
+        Setting("backend", "numpy"),
+        remedy="Set {4}, or free some.",
     )
 
 

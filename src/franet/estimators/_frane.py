@@ -25,6 +25,7 @@ from franet.estimators._callbacks import telling
 from franet.estimators._outcome import set_outcome, warn_of
 from franet.estimators._parameters import CONSTRAINTS
 from franet.estimators._validation import fit_context
+from franet.exceptions import Setting
 from franet.pairs.columns._finite import PAIRWISE
 from franet.pairs.similarity._mixed import warn_of_identifiers
 from franet.pairs.tiles import PairSource
@@ -189,7 +190,7 @@ class FRANe(FeatureRanker):
         "damping": Need(0.85, "centrality", ("pagerank",)),
     }
     _backends: ClassVar[tuple[str, ...]] = ("numpy", "torch", "dask")
-    _for_text: ClassVar[str] = ", or use similarity='mixed'"
+    _for_text: ClassVar[Setting] = Setting("similarity", "mixed")
 
     network_: AttributeNetwork
     constant_: NDArray[np.bool_]
@@ -322,14 +323,14 @@ class FRANe(FeatureRanker):
         times = {"seconds": opening + expected, "seconds_dense": opening + dense}
         return asdict(plan) | times
 
-    def _for_gaps(self, is_sparse: bool) -> str:
+    def _for_gaps(self, is_sparse: bool) -> Setting | None:
         can_pair = (
             self.similarity in ("correlation", "abs-correlation")
             and self.search == "exact"
             and self._place().kind != "torch"
             and not is_sparse
         )
-        return PAIRWISE if can_pair else ""
+        return PAIRWISE if can_pair else None
 
     def _columns(self, names: Any) -> dict[str, Any]:
         n_neighbors = np.diff(self.network_.adjacency.indptr)[self.order_]

@@ -10,7 +10,7 @@ import numpy as np
 from franet.estimators._backend import comparison_of
 from franet.estimators._base import names_of
 from franet.estimators._validation import TableOfFit
-from franet.exceptions import ApproximationWarning, DegenerateRankingWarning
+from franet.exceptions import ApproximationWarning, DegenerateRankingWarning, Setting
 from franet.network import AttributeNetwork
 from franet.network._origin import Origin, among_all, complete_above
 from franet.search.exact import Outcome, Settings
@@ -81,18 +81,21 @@ def warn_of(ranker: FRANe, outcome: Outcome) -> None:
         message = f"The ranking may differ from the exact one. {found}"
         warnings.warn(message, ApproximationWarning, stacklevel=4)
     if outcome.winner is None:
-        message = f"All features score the same: {outcome.reason}."
-    elif ranker.n_isolated_ > n // 2:
-        by = (
-            "column. tie_break='denser' looks at the next denser network."
-            if ranker.tie_break == "column"
-            else "their scores in the next denser network."
+        warning = DegenerateRankingWarning(
+            "All features score the same: {}.", outcome.reason
         )
-        message = (
-            f"{ranker.n_isolated_} of {n} features have no edge at the winning "
-            f"threshold; they share one score and rank by {by}"
+    elif ranker.n_isolated_ > n // 2:
+        by_column = ranker.tie_break == "column"
+        warning = DegenerateRankingWarning(
+            "{} of {} features have no edge at the winning threshold; they share one "
+            "score and rank by {}.",
+            ranker.n_isolated_,
+            n,
+            "column" if by_column else "their scores in the next denser network",
+            Setting("tie_break", "denser"),
+            remedy="{3} looks at the next denser network." if by_column else "",
         )
     else:
         return
     # Past `fit` and scikit-learn's wrapper around it, to the caller.
-    warnings.warn(message, DegenerateRankingWarning, stacklevel=4)
+    warnings.warn(warning, stacklevel=4)

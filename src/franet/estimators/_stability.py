@@ -17,7 +17,7 @@ from franet._common.threads import count_threads
 from franet.estimators._base import names_of
 from franet.estimators._draws import FEWEST, Draws
 from franet.estimators._validation import TableOfFit
-from franet.exceptions import DataError, UsageError
+from franet.exceptions import DataError, Setting, UsageError
 from franet.pairs.alike import REDUNDANT, correlations, dissimilarities
 from franet.pairs.coded import CodedTable
 
@@ -229,7 +229,9 @@ def _check(ranker: Any, X: Any) -> Any:
     """Return the checked table; the ranker stays as it is."""
     if get_tags(ranker).input_tags.pairwise:
         raise UsageError(
-            "similarity='precomputed' has no examples to draw. Rank the table itself."
+            "{} has no examples to draw.",
+            Setting("similarity", "precomputed"),
+            remedy="Rank the table itself.",
         )
     table = TableOfFit(ranker)(X, False)
     return table.tocsr() if sparse.issparse(table) else table

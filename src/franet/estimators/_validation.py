@@ -15,8 +15,8 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from franet._common.memory import available_bytes, parse_bytes
-from franet.exceptions import DataError, UsageError
-from franet.pairs.coded import CodedTable, code_table, column_name, too_large
+from franet.exceptions import DataError, Setting, UsageError
+from franet.pairs.coded import CodedTable, code_table, column_at, too_large
 from franet.pairs.columns import Columns, open_columns
 from franet.pairs.columns._finite import check_finite
 from franet.pairs.columns._open import in_memory
@@ -90,14 +90,17 @@ def _check_columns(
     given = getattr(estimator, "max_memory", None)
     most = available_bytes() if given is None else parse_bytes(given)
     if columns.nbytes > most:
-        limit, remedy = f"the {most / 1e9:.3g} GB that are free", "pass"
+        limit: Any = f"the {most / 1e9:.3g} GB that are free"
         if given is not None:
-            limit = f"max_memory={most / 1e9:.3g} GB"
-            remedy = "raise max_memory, or pass"
+            limit = Setting("max_memory", given)
         raise UsageError(
-            f"The table takes {columns.nbytes / 1e9:.3g} GB, more than {limit}. "
-            "FRANe() with similarity='correlation', 'abs-correlation' or 'spearman' "
-            f"reads it piece by piece; otherwise {remedy} fewer columns."
+            "The table takes {:.3g} GB, more than {}.",
+            columns.nbytes / 1e9,
+            limit,
+            Setting("similarity", "correlation", ranker="FRANe"),
+            "pass" if given is None else "raise it, or pass",
+            remedy="{2}, 'abs-correlation' or 'spearman' reads it piece by piece; "
+            "otherwise {3} fewer columns.",
         )
     return columns.load(), False
 
@@ -116,8 +119,10 @@ def _check_in_memory(estimator: Any, X: Any, allow_missing: bool, names: Any) ->
     """Return a table in memory, checked; `names` are those that it does not carry."""
     if allow_missing and sparse.issparse(X):
         raise DataError(
-            "missing='pairwise' needs a dense table: sparse input is not supported. "
-            "Pass X.toarray(), or set missing='error'."
+            "{} needs a dense table: sparse input is not supported.",
+            Setting("missing", "pairwise"),
+            Setting("missing", "error"),
+            remedy="Pass X.toarray(), or set {1}.",
         )
     _check_names(X)
     _check_dates(X)
@@ -136,7 +141,7 @@ def _check_in_memory(estimator: Any, X: Any, allow_missing: bool, names: Any) ->
             ensure_min_features=2,
         )
     except (OverflowError, TypeError, ValueError) as err:
-        _explain(X, err, "" if mixed else estimator._for_text)
+        _explain(X, err, None if mixed else estimator._for_text)
         raise
     if sparse.issparse(table) and not table.has_canonical_format:
         # Sorting and adding up is done in place: not in the caller's arrays.
@@ -168,7 +173,7 @@ def _check_coded(estimator: Any, X: Any, allow_missing: bool) -> CodedTable | No
         _explain(X, err)
         raise
     names = getattr(estimator, "feature_names_in_", None)
-    check_finite(coded.values, names, allow_missing, "")
+    check_finite(coded.values, names, allow_missing, None)
     return coded
 
 
@@ -271,15 +276,17 @@ def _check_dates(X: Any) -> None:
     for j, kind in enumerate(kinds):
         if str(kind).lower().startswith(("date", "duration", "period", "time")):
             raise DataError(
-                f"{column_name(j, columns)} holds dates or times "
-                f"({kind}), not numbers. Drop or encode it first."
+                "{} holds dates or times ({}), not numbers.",
+                column_at(j, columns),
+                kind,
+                remedy="Drop or encode it first.",
             )
 
 
-def _explain(X: Any, err: Exception, remedy: str = "") -> None:
+def _explain(X: Any, err: Exception, for_text: Setting | None = None) -> None:
     """Raise in one line, with a remedy, what scikit-learn says at length.
 
-    `remedy` is what else can be done about text.
+    `for_text` is what else can be done about text.
     """
     said = str(err)
     if said.startswith("Complex data not supported"):
@@ -304,7 +311,7 @@ def _explain(X: Any, err: Exception, remedy: str = "") -> None:
         ) from None
     if isinstance(err, OverflowError):
         _explain_large(X, err)
-    _explain_text(X, err, remedy)
+    _explain_text(X, err, for_text)
 
 
 def _explain_large(X: Any, err: OverflowError) -> None:
@@ -314,13 +321,13 @@ def _explain_large(X: Any, err: OverflowError) -> None:
         try:
             column.astype(np.float64)
         except OverflowError:
-            name = column_name(j, getattr(X, "columns", None))
+            name = column_at(j, getattr(X, "columns", None))
             raise too_large(name, err) from None
         except (TypeError, ValueError):  # text, which is not what came first
             continue
 
 
-def _explain_text(X: Any, err: Exception, remedy: str) -> None:
+def _explain_text(X: Any, err: Exception, for_text: Setting | None) -> None:
     """Raise an error that names the first column which does not hold numbers."""
     if "could not convert" not in str(err) and "argument must be" not in str(err):
         return
@@ -336,15 +343,19 @@ def _explain_text(X: Any, err: Exception, remedy: str) -> None:
                 values[:, [j]], dtype=np.float64, ensure_all_finite=False, copy=True
             )
         except (TypeError, ValueError) as found:
-            name = column_name(j, getattr(X, "columns", None))
             text = any(isinstance(cell, str) for cell in values[:, j])
-            message = (
-                f"{name} does not hold numbers ({found}). Drop or encode it first"
-                f"{remedy if text else ''}."
+            message = DataError(
+                "{} does not hold numbers ({}).",
+                column_at(j, getattr(X, "columns", None)),
+                found,
+                for_text,
+                remedy="Drop or encode it first, or use {2}."
+                if text and for_text is not None
+                else "Drop or encode it first.",
             )
             # scikit-learn expects a TypeError where Python raises one.
-            kind = DataError if isinstance(found, ValueError) else TypeError
-            raise kind(message) from err
+            is_value = isinstance(found, ValueError)
+            raise (message if is_value else TypeError(str(message))) from err
 
 
 def number_to_select(wanted: Any, n: int) -> int:
@@ -355,7 +366,9 @@ def number_to_select(wanted: Any, n: int) -> int:
         return max(1, int(n * wanted))
     if wanted > n:
         raise UsageError(
-            f"n_features_to_select={wanted}, but the table has {n} features. Ask for "
-            f"at most {n}."
+            "{}, but the table has {} features.",
+            Setting("n_features_to_select", wanted),
+            n,
+            remedy="Ask for at most {1}.",
         )
     return int(wanted)

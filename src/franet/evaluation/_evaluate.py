@@ -207,7 +207,7 @@ def _table(X: Any) -> tuple[NDArray[np.float64], NDArray[Any] | None]:
             f"The table cannot be evaluated: {str(err).splitlines()[0]}"
         ) from err
     names = getattr(X, "columns", names)
-    check_finite(table, names, False, "")
+    check_finite(table, names, False, None)
     # Neighbors and sums of differences need all cells.
     table = table.toarray() if issparse(table) else np.ascontiguousarray(table)
     return table, None if names is None else np.array(list(names), object)

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from franet.exceptions import DataError
+from franet.exceptions import Column, DataError
 
-__all__ = ["CodedTable", "code_table", "column_name", "too_large"]
+__all__ = ["CodedTable", "code_table", "column_at", "too_large"]
 
 _NUMBERS = "biuf"
 # How pandas calls what is not there, besides None and NaN.
@@ -54,14 +54,16 @@ class CodedTable:
         )
 
 
-def column_name(j: int, names: Any) -> str:
-    """Return how a column is called in messages."""
-    return f"Column {j}" if names is None else f"Column {names[j]!r} ({j})"
+def column_at(j: int, names: Any) -> Column:
+    """Return a column as messages name it; `names` may be None."""
+    return Column(j, None if names is None else names[j])
 
 
-def too_large(name: str, err: Exception) -> DataError:
+def too_large(column: Column, err: Exception) -> DataError:
     """Return the error for a column with a whole number that no float can hold."""
-    return DataError(f"{name} holds too large a number ({err}). Scale or drop it.")
+    return DataError(
+        "{} holds too large a number ({}).", column, err, remedy="Scale or drop it."
+    )
 
 
 def code_table(X: Any) -> CodedTable | None:
@@ -76,7 +78,7 @@ def code_table(X: Any) -> CodedTable | None:
     names = getattr(X, "columns", None)
     values, levels = [], []
     for j, column in enumerate(_columns(X)):
-        numbers, found = _code(column, column_name(j, names))
+        numbers, found = _code(column, column_at(j, names))
         values.append(numbers)
         levels.append(found)
     is_category = np.array([found is not None for found in levels], bool)
@@ -109,7 +111,7 @@ def _polars_number(kind: Any) -> bool:
     return bool(kind.is_numeric() or str(kind) == "Boolean")
 
 
-def _code(column: Any, name: str) -> tuple[NDArray[np.float64], list[Any] | None]:
+def _code(column: Any, name: Column) -> tuple[NDArray[np.float64], list[Any] | None]:
     """Return a column as numbers, and its levels if it is a category."""
     if hasattr(column, "get_chunks"):  # polars
         if _polars_number(column.dtype):
@@ -124,7 +126,7 @@ def _code(column: Any, name: str) -> tuple[NDArray[np.float64], list[Any] | None
     return _code_cells(cells, name)
 
 
-def _code_category(column: Any, name: str) -> tuple[NDArray[np.float64], list[Any]]:
+def _code_category(column: Any, name: Column) -> tuple[NDArray[np.float64], list[Any]]:
     codes = column.cat.codes.to_numpy()
     if (codes < 0).any():
         raise _missing(name, int(np.argmax(codes < 0)))
@@ -135,7 +137,7 @@ def _code_category(column: Any, name: str) -> tuple[NDArray[np.float64], list[An
 
 
 def _code_cells(
-    cells: NDArray[Any], name: str
+    cells: NDArray[Any], name: Column
 ) -> tuple[NDArray[np.float64], list[Any] | None]:
     """Return the numbers of a column of objects, or of its levels if they are text."""
     kinds = set(map(type, cells))
@@ -149,7 +151,7 @@ def _code_cells(
     return np.fromiter(codes, np.float64, len(cells)), list(found)
 
 
-def _to_numbers(cells: NDArray[Any], name: str) -> NDArray[np.float64]:
+def _to_numbers(cells: NDArray[Any], name: Column) -> NDArray[np.float64]:
     try:
         return np.where([_is_missing(cell) for cell in cells], np.nan, cells).astype(
             np.float64
@@ -164,14 +166,17 @@ def _to_numbers(cells: NDArray[Any], name: str) -> NDArray[np.float64]:
         ) from None
 
 
-def _refuse_others(cells: NDArray[Any], name: str) -> None:
+def _refuse_others(cells: NDArray[Any], name: Column) -> None:
     """Raise an error about the first cell of a column of text that is not text."""
     row = next(i for i, cell in enumerate(cells) if not isinstance(cell, str))
     if _is_missing(cells[row]):
         raise _missing(name, row)
     raise DataError(
-        f"{name} holds text, but {cells[row]!r} in row {row}. Make it all text or all "
-        "numbers first."
+        "{} holds text, but {!r} in row {}.",
+        name,
+        cells[row],
+        row,
+        remedy="Make it all text or all numbers first.",
     )
 
 
@@ -181,8 +186,10 @@ def _is_missing(cell: Any) -> bool:
     return isinstance(cell, float | np.floating) and bool(np.isnan(cell))
 
 
-def _missing(name: str, row: int) -> DataError:
+def _missing(name: Column, row: int) -> DataError:
     return DataError(
-        f"{name} holds no value in row {row}. Drop the row, or fill it with a level of "
-        "its own, such as 'unknown'."
+        "{} holds no value in row {}.",
+        name,
+        row,
+        remedy="Drop the row, or fill it with a level of its own, such as 'unknown'.",
     )

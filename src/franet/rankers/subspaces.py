@@ -19,6 +19,7 @@ from franet.estimators._base import FeatureRanker
 from franet.exceptions import (
     ApproximationWarning,
     DegenerateRankingWarning,
+    Setting,
     UsageError,
 )
 from franet.pairs.similarity._sparse import constant_in
@@ -212,15 +213,20 @@ class RandomSubspaces(Ranker):
         given = self.ranker.get_params(deep=False)
         if given.get("similarity") == "precomputed":
             raise UsageError(
-                "ranker compares by similarity='precomputed', but subspaces are drawn "
-                "from the columns of a table. Fit it on the matrix itself."
+                "{} compares by {}, but subspaces are drawn from the columns of a "
+                "table.",
+                Setting("ranker"),
+                Setting("similarity", "precomputed"),
+                remedy="Fit it on the matrix itself.",
             )
         default = type(self.ranker)().get_params(deep=False)
         if given["n_features_to_select"] != default["n_features_to_select"]:
             raise UsageError(
-                f"ranker has n_features_to_select={given['n_features_to_select']!r}, "
-                "but only its scores are used. Set n_features_to_select of "
-                "RandomSubspaces instead."
+                "{} has {}, but only its scores are used.",
+                Setting("ranker"),
+                Setting("n_features_to_select", given["n_features_to_select"]),
+                Setting("n_features_to_select"),
+                remedy="Set {2} of RandomSubspaces instead.",
             )
         for name in ("include", "exclude", "cost", "groups"):
             if given.get(name) is not None:

@@ -128,7 +128,7 @@ def test_what_needs_all_of_the_table_reads_it(storage, tmp_path):
 def test_what_does_not_fit_is_refused(tmp_path):
     table = in_hdf5(TABLE, tmp_path)
     ranker = FRANe(similarity="euclidean", max_memory=1000)
-    with pytest.raises(UsageError, match=r"max_memory=1e-06 GB. FRANe\(\) with simil"):
+    with pytest.raises(UsageError, match=r"max_memory=1000. FRANe\(simil"):
         ranker.fit(table)
 
 

@@ -12,7 +12,7 @@ from tables import TABLES
 
 GAPS = TABLES["random"][:, :6].copy()
 GAPS[4, 2] = np.nan
-PAIRS = ", or set missing='pairwise'."
+PAIRS = ", or use missing='pairwise'."
 
 
 def said_of(table, **parameters):

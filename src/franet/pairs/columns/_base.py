@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from franet._common.memory import own_pages
-from franet.exceptions import DataError
+from franet.exceptions import DataError, Setting
 from franet.pairs.columns._ahead import read_ahead
 
 __all__ = ["Columns", "number_type"]
@@ -59,7 +59,7 @@ class Columns(ABC):
         Whether `load` returns a sparse matrix.
     nbytes : int
         What the table takes in memory.
-    for_gaps : str
+    for_gaps : Setting or None
         What else can be done about a missing value, for messages.
     source : str
         What the table is called where it cannot be read: the name of its file.
@@ -69,7 +69,7 @@ class Columns(ABC):
     has_rows: bool = True
     steps: tuple[int, int] = (1, 1)
     is_sparse: ClassVar[bool] = False
-    for_gaps: str = ""
+    for_gaps: Setting | None = None
     source: str = "The table"
 
     def __init__(self, shape: Any, dtype: Any, names: Any = None) -> None:

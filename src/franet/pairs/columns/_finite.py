@@ -8,16 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from franet.exceptions import DataError
-from franet.pairs.coded import column_name
+from franet.exceptions import DataError, Setting
+from franet.pairs.coded import column_at
 
 __all__ = ["PAIRWISE", "bad_value", "check_finite", "check_rows"]
 
 # What FRANe can do about missing values.
-PAIRWISE = ", or set missing='pairwise'"
+PAIRWISE = Setting("missing", "pairwise")
 
 
-def bad_value(value: float, row: int, j: int, names: Any, for_gaps: str) -> DataError:
+def bad_value(
+    value: float, row: int, j: int, names: Any, for_gaps: Setting | None
+) -> DataError:
     """Return the error for a bad value in a row of column `j`.
 
     Parameters
@@ -28,13 +30,16 @@ def bad_value(value: float, row: int, j: int, names: Any, for_gaps: str) -> Data
         Where it is.
     names : sequence of str or None
         The names of the columns.
-    for_gaps : str
-        What else can be done about a missing value, "" if nothing.
+    for_gaps : Setting or None
+        What else can be done about a missing value.
     """
-    kind = "NaN" if np.isnan(value) else "infinity (inf)"
-    remedy = "Fill or drop it" if kind == "NaN" else "Clip or drop it"
-    remedy += for_gaps if kind == "NaN" else ""
-    return DataError(f"{column_name(j, names)} holds {kind} in row {row}. {remedy}.")
+    kind, remedy = "infinity (inf)", "Clip or drop it."
+    if np.isnan(value):
+        kind, remedy = "NaN", "Fill or drop it."
+        if for_gaps is not None:
+            remedy = "Fill or drop it, or use {3}."
+    where = (column_at(j, names), kind, row, for_gaps)
+    return DataError("{} holds {} in row {}.", *where, remedy=remedy)
 
 
 def check_rows(
@@ -60,7 +65,9 @@ def check_rows(
         raise bad_value(rows[j, row], row, first + j, table.names, table.for_gaps)
 
 
-def check_finite(X: Any, names: Any, allow_missing: bool, for_gaps: str) -> None:
+def check_finite(
+    X: Any, names: Any, allow_missing: bool, for_gaps: Setting | None
+) -> None:
     """Raise for the first bad value of a table in memory, column by column.
 
     Parameters
@@ -71,8 +78,8 @@ def check_finite(X: Any, names: Any, allow_missing: bool, for_gaps: str) -> None
         The names of its columns.
     allow_missing : bool
         Whether NaN is let through.
-    for_gaps : str
-        What else can be done about a missing value, "" if nothing.
+    for_gaps : Setting or None
+        What else can be done about a missing value.
     """
     values = X.data if sparse.issparse(X) else X
     # The sum is not finite as soon as one value is not: one pass, no mask.

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from franet.exceptions import DataError
-from franet.pairs.coded import column_name
+from franet.exceptions import Column, DataError
 from franet.pairs.columns._base import Columns
 
 __all__ = ["ParquetColumns"]
@@ -43,10 +42,11 @@ class ParquetColumns(Columns):
         except (NotImplementedError, TypeError):
             kind = np.dtype(object)
         if kind.kind not in "buif":
-            names = {j: field.name}
             raise DataError(
-                f"{column_name(j, names)} does not hold numbers ({field.type}). Drop "
-                "or encode it first."
+                "{} does not hold numbers ({}).",
+                Column(j, field.name),
+                field.type,
+                remedy="Drop or encode it first.",
             )
         return kind
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from franet.exceptions import UsageError
+from franet.exceptions import Setting, UsageError
 from franet.pairs.coded import CodedTable
 from franet.pairs.columns import Columns
 from franet.pairs.columns._array import ArrayColumns
@@ -82,8 +82,11 @@ def open_source(
         _check_reference(similarity)
     if pairwise and similarity not in ("correlation", "abs-correlation"):
         raise UsageError(
-            "missing='pairwise' works with similarity='correlation' and "
-            f"'abs-correlation', not with {similarity!r}. Fill the gaps first."
+            "{} works with {} and 'abs-correlation', not with {!r}.",
+            Setting("missing", "pairwise"),
+            Setting("similarity", "correlation"),
+            similarity,
+            remedy="Fill the gaps first.",
         )
     none = np.zeros(X.shape[1], bool)
     if callable(similarity):
@@ -102,14 +105,17 @@ def open_source(
 
 
 def _check_reference(similarity: Any) -> None:
-    why = _PAPER_ONLY.get(similarity) if isinstance(similarity, str) else None
-    if callable(similarity):
+    given = callable(similarity)
+    why = None if given else _PAPER_ONLY.get(similarity)
+    if given:
         why = "its functions are distances of two vectors"
     if why:
-        name = "a callable" if callable(similarity) else repr(similarity)
         raise UsageError(
-            f"similarity={name} has no reference definition in the authors' code: "
-            f"{why}. Use variant='paper'."
+            "{} has no reference definition in the authors' code: {}.",
+            "a callable similarity" if given else Setting("similarity", similarity),
+            why,
+            Setting("variant", "paper"),
+            remedy="Use {2}.",
         )
 
 

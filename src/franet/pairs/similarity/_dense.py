@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from franet._common.memory import available_bytes
-from franet.exceptions import DataError, UsageError
+from franet.exceptions import DataError, Setting, UsageError
 from franet.pairs.columns import Columns
 from franet.pairs.columns._file import FileColumns
 from franet.pairs.columns._finite import check_rows
@@ -78,9 +78,13 @@ class Budget:
 def too_little(n: int, budget: Budget, needed: int) -> UsageError:
     """Return the error for a table that is too large for the memory."""
     return UsageError(
-        f"max_memory={budget.most / 1e9:.3g} GB is too little for {n} features and "
-        f"{budget.n_thresholds} thresholds: at least {needed / 1e9:.3g} GB are needed. "
-        "Raise it, or take fewer thresholds."
+        "{} is too little for {} features and {} thresholds: at least "
+        "{:.3g} GB are needed.",
+        Setting("max_memory", f"{budget.most / 1e9:.3g} GB"),
+        n,
+        budget.n_thresholds,
+        needed / 1e9,
+        remedy="Raise it, or take fewer thresholds.",
     )
 
 
@@ -134,8 +138,9 @@ def check_not_all(constant: NDArray[np.bool_]) -> None:
     """Raise if no column takes part."""
     if constant.all():
         raise DataError(
-            "All columns are constant: there is nothing to correlate. Drop them, or "
-            "use a distance such as similarity='euclidean'."
+            "All columns are constant: there is nothing to correlate.",
+            Setting("similarity", "euclidean"),
+            remedy="Drop them, or use a distance such as {}.",
         )
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from franet.exceptions import DataError
-from franet.pairs.coded import CodedTable, column_name
+from franet.pairs.coded import CodedTable, column_at
 from franet.pairs.similarity._standardize import (
     constant_columns,
     feature_rows,
@@ -66,7 +66,7 @@ def warn_of_identifiers(source: Any, names: Any) -> None:
     found = getattr(source, "identifiers", ())
     if not len(found):
         return
-    shown = ", ".join(column_name(int(j), names) for j in found[:5])
+    shown = ", ".join(str(column_at(int(j), names)) for j in found[:5])
     more = f" and {len(found) - 5} more" if len(found) > 5 else ""
     # Past `fit` and scikit-learn's wrapper around it, to the caller.
     warnings.warn(
