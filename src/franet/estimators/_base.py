@@ -315,10 +315,9 @@ class FeatureRanker(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             Minus the mean absolute error, each column in its standard deviations:
             0 is best.
         """
-        from franet.evaluation import reconstruction
-
         check_is_fitted(self)
-        return reconstruction(self, X)
+        score: float = connected("evaluation").reconstruction(self, X)
+        return score
 
     def _for_gaps(self, is_sparse: bool) -> Setting | None:
         """Return what else can be done about missing values."""

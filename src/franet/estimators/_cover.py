@@ -22,7 +22,9 @@ from franet.estimators._callbacks import telling
 from franet.estimators._validation import (
     TableOfFit,
     check_table,
+    dense,
     fit_context,
+    how_many,
     number_to_select,
 )
 from franet.exceptions import DataError, Setting, UnitsWarning, UsageError
@@ -31,7 +33,6 @@ from franet.network._explain import represent, signed
 from franet.network._origin import Origin
 from franet.pairs.coded import column_at
 from franet.pairs.similarity._sparse import constant_in
-from franet.rankers._greedy import dense, how_many
 from franet.search.exact import Settings
 
 if TYPE_CHECKING:
