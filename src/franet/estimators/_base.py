@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from franet._common.checked import TEXT, checked
+from franet._common.checked import NUMBER, TEXT, WHOLE, checked, optional
 from franet._common.files import check_apart
 from franet._common.joints import connected
 from franet._common.optional import require
@@ -85,6 +85,7 @@ class FeatureRanker(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     n_features_to_select: int | float | str | None
     backend: Any
     n_features_in_: int
+    feature_names_in_: NDArray[Any]
     # Why the ranking says little, in words; for the report, where a warning was missed.
     _diagnosis: str = ""
 
@@ -193,7 +194,14 @@ class FeatureRanker(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         check_apart(path, known_files(X))
         page.write(page.summarize(self, X, top=top), path, force=True)
 
-    @checked(method=TEXT)
+    @checked(
+        n_boot=WHOLE,
+        top=optional(WHOLE),
+        level=NUMBER,
+        method=TEXT,
+        random_state=optional(WHOLE),
+        n_jobs=optional(WHOLE),
+    )
     def stability(
         self,
         X: Any,
@@ -246,14 +254,7 @@ class FeatureRanker(CallbackSupportMixin, SelectorMixin, BaseEstimator):
 
         check_is_fitted(self)
         return measure_stability(
-            self,
-            X,
-            n_boot=n_boot,
-            top=top,
-            level=level,
-            method=method,
-            random_state=random_state,
-            n_jobs=n_jobs,
+            self, X, n_boot, top, level, method, random_state, n_jobs
         )
 
     def transform(self, X: Any) -> Any:

@@ -36,7 +36,7 @@ from franet.pairs.similarity._sparse import constant_in
 from franet.search.exact import Settings
 
 if TYPE_CHECKING:
-    from franet.cover._suggest import Suggestion
+    pass
 
 __all__ = ["Cover", "choose_device_for"]
 
@@ -196,18 +196,6 @@ class Cover(FeatureRanker):
     }
     _backends: ClassVar[tuple[str, ...]] = ("numpy", "torch")
     _for_text: ClassVar[Setting] = Setting("similarity", "mixed", ranker="FRANe")
-
-    network_: AttributeNetwork
-    constant_: NDArray[np.bool_]
-    n_ranked_: int
-    gains_: NDArray[np.float64]
-    coverage_: NDArray[np.float64]
-    representative_: NDArray[np.intp]
-    representative_corr_: NDArray[np.float64]
-    members_: dict[int, NDArray[np.intp]]
-    suggestion_: Suggestion
-    n_features_suggested_: int | None
-    feature_names_in_: NDArray[Any]
 
     def __init__(
         self,
