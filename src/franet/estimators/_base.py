@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,6 +81,10 @@ class FeatureRanker(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     _backends: ClassVar[tuple[str, ...]] = ()
     # What else can be done about columns of text.
     _for_text: ClassVar[Setting | None] = None
+
+    # What a fit finds besides scores: nothing, `network_` of similar features, or one
+    # in which picks represent the others.
+    _finds: ClassVar[Literal["ranking", "network", "representatives"]] = "ranking"
 
     n_features_to_select: int | float | str | None
     backend: Any

@@ -196,6 +196,7 @@ class Cover(FeatureRanker):
     }
     _backends: ClassVar[tuple[str, ...]] = ("numpy", "torch")
     _for_text: ClassVar[Setting] = Setting("similarity", "mixed", ranker="FRANe")
+    _finds = "representatives"
 
     def __init__(
         self,

@@ -192,6 +192,7 @@ class FRANe(FeatureRanker):
     }
     _backends: ClassVar[tuple[str, ...]] = ("numpy", "torch", "dask")
     _for_text: ClassVar[Setting] = Setting("similarity", "mixed")
+    _finds = "network"
 
     def __init__(
         self,
