@@ -14,27 +14,6 @@ from typing import Any, NamedTuple, TypeVar
 
 from franet.exceptions import Setting, UsageError
 
-__all__ = [
-    "AXES",
-    "COMPARISON",
-    "FLAG",
-    "FUNCTION",
-    "NAMES",
-    "NETWORK",
-    "NUMBER",
-    "PATH",
-    "RANDOM",
-    "RANKER",
-    "RANKERS",
-    "RESULTS",
-    "SEED",
-    "SEVERAL",
-    "TEXT",
-    "WHOLE",
-    "checked",
-    "optional",
-]
-
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _LARGEST_SEED = 2**32 - 1

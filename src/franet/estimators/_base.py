@@ -30,8 +30,6 @@ from franet.search.ranking import rank_scores
 if TYPE_CHECKING:
     from franet.estimators._stability import Stability
 
-__all__ = ["FeatureRanker", "Need", "names_of"]
-
 
 def names_of(ranker: Any) -> NDArray[Any]:
     """Return the names of the features; ``x0``, ``x1``, … where the table has none."""

@@ -38,8 +38,6 @@ from franet.search.exact import Settings
 if TYPE_CHECKING:
     pass
 
-__all__ = ["Cover", "choose_device_for"]
-
 # A column that holds more of the variance than all others together.
 _MOST_OF_IT = 0.5
 # … and this many times its part, because of three columns one may do so by chance.

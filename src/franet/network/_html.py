@@ -69,7 +69,7 @@ def shorten(text: str, width: int) -> str:
 
 
 def best_html(
-    head: tuple[str, ...], rows: list[tuple[str, ...]], n: int, what: str
+    head: Sequence[str], rows: Sequence[Sequence[str]], n: int, what: str
 ) -> str:
     """Return a table of the best of `n`, and how many more there are."""
     more = f"<div>and {n - SHOWN:,} more {what}</div>" if n > SHOWN else ""
