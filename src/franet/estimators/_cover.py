@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from franet._common.threads import count_threads
-from franet.cover._constraints import Constraints, read_constraints
+from franet.cover._constraints import PARAMETERS, Constraints, read_constraints
 from franet.cover._fit import CoverRanking, rank_by_cover, star
 from franet.cover._shares import EXAMPLES
 from franet.engine.device import choose_device, free_bytes, wanted
@@ -240,7 +240,8 @@ class Cover(FeatureRanker):
             constant = constant_in(table)
             if constant.all():
                 raise DataError("All columns are constant: there is nothing to rank.")
-            constraints = self._constraints(constant)
+            given = {name: getattr(self, name) for name in PARAMETERS}
+            constraints = read_constraints(names_of(self), constant, **given)
             n_select = self._n_select(constraints)
             found = rank_by_cover(
                 dense(table),
@@ -255,16 +256,6 @@ class Cover(FeatureRanker):
             self._set_attributes(found, constant)
             self._warn_of_units(found)
         return self
-
-    def _constraints(self, constant: NDArray[np.bool_]) -> Constraints:
-        return read_constraints(
-            names_of(self),
-            constant,
-            include=self.include,
-            exclude=self.exclude,
-            cost=self.cost,
-            groups=self.groups,
-        )
 
     def _n_select(self, constraints: Constraints) -> int | str | None:
         """Return how many are selected, checked against how many can be."""
