@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import get_tags
 
+from franet._common.checked import check_value
 from franet._common.features import FeatureIndex
 from franet._common.table import Table
 from franet._common.threads import count_threads
@@ -121,9 +122,8 @@ class Stability:
         table : Table
             It prints itself; ``to_pandas`` and ``to_csv`` are there as well.
         """
-        if first is not None and first < 1:
-            remedy = "give a number of features, at least 1"
-            raise UsageError("{}:", Setting("first", first), remedy=remedy)
+        is_fine = first is None or first >= 1
+        check_value("first", first, is_fine, "give a number of features, at least 1")
         order = np.argsort(self.ranking, kind="stable")[:first]
         rows = [self._row(int(j)) for j in order]
         return Table(_HEAD, rows, self._notes(), decimals=2)
@@ -198,8 +198,7 @@ def measure_stability(
         ("method", method, method in FEWEST, f"choose one of {', '.join(FEWEST)}"),
         ("random_state", seed, seed >= 0, "give a whole number from 0 on, or None"),
     ):
-        if not is_fine:
-            raise UsageError("{}:", Setting(name, value), remedy=remedy)
+        check_value(name, value, is_fine, remedy)
     if m < FEWEST[method]:
         raise DataError(
             "{} needs at least {} examples, X has {}.",

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from franet._common.checked import check_value
 from franet._common.features import edges_of
 from franet._common.optional import require
-from franet.exceptions import MissingExtraError, UsageError
+from franet.exceptions import MissingExtraError, Setting, UsageError
 
 if TYPE_CHECKING:
     from franet.network import AttributeNetwork
@@ -72,13 +73,17 @@ def find_communities(
     if method == "auto" and net.representation is not None:
         method = "components"  # each is a representative and what it stands for
     method = _resolve(method)
-    if not (np.isfinite(resolution) and resolution > 0):
-        raise UsageError(f"resolution={resolution}: give a number above 0")
+    is_fine = bool(np.isfinite(resolution) and resolution > 0)
+    check_value("resolution", resolution, is_fine, "give a number above 0")
     if method == "components":
         if resolution != 1.0:
             raise UsageError(
-                f"resolution={resolution} applies with method='leiden' or 'louvain' "
-                "only, not with method='components'. Leave out resolution."
+                "{} applies with {} or 'louvain' only, not with {}.",
+                Setting("resolution", resolution),
+                Setting("method", "leiden"),
+                Setting("method", method),
+                Setting("resolution"),
+                remedy="Leave out {3}.",
             )
         random_state = 0
     key = (method, float(resolution), int(random_state))
@@ -94,8 +99,8 @@ def find_communities(
 
 
 def _resolve(method: str) -> str:
-    if method not in METHODS:
-        raise UsageError(f"method={method!r}: choose from {', '.join(METHODS)}")
+    choices = f"choose from {', '.join(METHODS)}"
+    check_value("method", method, method in METHODS, choices)
     there = method == "components" or find_spec("networkit") is not None
     if method == "auto":
         return "leiden" if there else "components"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from franet.exceptions import UsageError
+from franet._common.checked import check_value
 from franet.network._html import shorten, table_html
 
 if TYPE_CHECKING:
@@ -107,8 +107,8 @@ class Neighbors(tuple[Neighbor, ...]):
 
 def neighbors_of(net: AttributeNetwork, j: int, top: int | None) -> Neighbors:
     """Return the neighbours of feature `j`, the strongest first, ties by rank."""
-    if top is not None and top < 0:
-        raise UsageError(f"top={top}: give a number of neighbours, or None for all")
+    is_fine = top is None or top >= 0
+    check_value("top", top, is_fine, "give a number of neighbours, or None for all")
     found, weight = _row_of(net, j)
     return _table_of(net, j, found[:top], weight[:top])
 

@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial import cKDTree
 
 from franet._common.features import edges_of
-from franet.exceptions import UsageError
+from franet.exceptions import Setting, UsageError
 from franet.network._communities import Communities
 
 Edges = tuple[NDArray[Any], NDArray[Any], NDArray[np.float64]]
@@ -99,7 +99,8 @@ def _labels(network: Any, adjacency: Any, communities: Any) -> NDArray[np.intp]:
         return np.where(np.diff(adjacency.indptr) > 0, 0, -1)
     labels = np.asarray(getattr(communities, "labels", communities))
     if labels.shape != (n,):
-        raise UsageError(f"communities has shape {labels.shape}, not ({n},)")
+        given = Setting("communities")
+        raise UsageError("{} has shape {}, not {}", given, labels.shape, (n,))
     return labels
 
 

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from franet._common.checked import check_value
 from franet._common.threads import count_threads
 from franet.engine._numpy import TileEngine
 from franet.engine.levels import Levels
-from franet.exceptions import DataError, UsageError
+from franet.exceptions import DataError, Setting, UsageError
 from franet.pairs.alike import dissimilarities, weight_sum
 from franet.pairs.similarity import CORRELATIONS, open_source
 from franet.search.exact import Settings, edge_rule, top_of
@@ -209,10 +210,10 @@ def subgraph(
 ) -> AttributeNetwork:
     """Return the network of some features, or of the best ones."""
     if (features is None) == (top is None):
-        raise UsageError("give either features=[...] or top=..., and not both")
+        given = Setting("features"), Setting("top")
+        raise UsageError("give either {} or {}, and not both", *given)
     if top is not None:
-        if top < 1:
-            raise UsageError(f"top={top}: give a number of features, at least 1")
+        check_value("top", top, top >= 1, "give a number of features, at least 1")
         chosen = np.argsort(net.ranking, kind="stable")[:top]
     else:
         chosen = _positions(net, features)
@@ -235,8 +236,7 @@ def subgraph(
 
 def _positions(net: AttributeNetwork, features: Any) -> NDArray[np.intp]:
     chosen = np.array([net._index.find(feature) for feature in features], np.intp)
-    if not len(chosen):
-        raise UsageError("features=[]: give at least one feature")
+    check_value("features", [], len(chosen) > 0, "give at least one feature")
     found, count = np.unique(chosen, return_counts=True)
     if (count > 1).any():
         name = str(net.names[found[count > 1][0]])
@@ -247,8 +247,8 @@ def _positions(net: AttributeNetwork, features: Any) -> NDArray[np.intp]:
 def at(net: AttributeNetwork, threshold: float, X: Any) -> AttributeNetwork:
     """Return the network at another threshold, from kept edges where they suffice."""
     threshold = float(threshold)
-    if not np.isfinite(threshold):
-        raise UsageError(f"threshold={threshold}: give a finite number")
+    is_finite = bool(np.isfinite(threshold))
+    check_value("threshold", threshold, is_finite, "give a finite number")
     slack = _SLACK * _scale(net)
     missing = _what_is_missing(net, threshold, slack)
     if missing is None:
