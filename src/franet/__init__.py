@@ -74,4 +74,4 @@ def __dir__() -> list[str]:
 
 
 # `ranker.report(path)` is a method of a package below that of reports.
-connect("report", lambda: __getattr__("report"))
+connect(__getattr__)

@@ -41,7 +41,7 @@ while True:
         write_table(columns, folder / f"table.{kind}", force=True)
     for kind in ("html", "json"):
         write(summary, folder / f"report.{kind}", force=True)
-    for kind in ("csv", "json", "graphml", "gexf", "cx2"):
+    for kind in ("csv", "json", "graphml", "gexf"):
         ranker.network_.write(folder / f"network.{kind}", force=True)
     print("round", flush=True)
 """

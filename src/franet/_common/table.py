@@ -12,8 +12,6 @@ from typing import Any
 from franet._common.files import guard
 from franet._common.optional import require
 
-__all__ = ["Table"]
-
 
 @dataclass(frozen=True)
 class Table:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -17,23 +18,23 @@ from franet.estimators._backend import (
     approximate,
     check,
     check_plan,
+    comparison_of,
     open_engine,
     open_numpy_source,
 )
-from franet.estimators._base import FeatureRanker, Need
+from franet.estimators._base import FeatureRanker, Need, names_of
 from franet.estimators._callbacks import telling
-from franet.estimators._outcome import set_outcome, warn_of
 from franet.estimators._parameters import CONSTRAINTS
-from franet.estimators._validation import fit_context
-from franet.exceptions import Setting
+from franet.estimators._validation import TableOfFit, fit_context
+from franet.exceptions import ApproximationWarning, DegenerateRankingWarning, Setting
+from franet.network import AttributeNetwork
+from franet.network._origin import Origin, among_all, complete_above
 from franet.pairs.columns._finite import PAIRWISE
 from franet.pairs.similarity._mixed import warn_of_identifiers
-from franet.pairs.tiles import PairSource
-from franet.search.exact import Settings, search
+from franet.search.exact import Outcome, Settings, search
 
 if TYPE_CHECKING:
-    from franet.network import AttributeNetwork
-    from franet.search.approximate._check import Approximation
+    pass
 
 
 class FRANe(FeatureRanker):
@@ -191,20 +192,7 @@ class FRANe(FeatureRanker):
     }
     _backends: ClassVar[tuple[str, ...]] = ("numpy", "torch", "dask")
     _for_text: ClassVar[Setting] = Setting("similarity", "mixed")
-
-    network_: AttributeNetwork
-    constant_: NDArray[np.bool_]
-    thresholds_: NDArray[np.float64]
-    threshold_: float
-    winner_: int | None
-    quality_: NDArray[np.float64]
-    quality_bound_: NDArray[np.float64]
-    too_sparse_: NDArray[np.bool_]
-    n_edges_: NDArray[np.int64]
-    n_isolated_: int
-    all_scores_: NDArray[np.float64]
-    approximation_: Approximation
-    feature_names_in_: NDArray[Any]
+    _finds = "network"
 
     def __init__(
         self,
@@ -278,16 +266,91 @@ class FRANe(FeatureRanker):
                     names = getattr(self, "feature_names_in_", None)
                     warn_of_identifiers(engine.source, names)
                     outcome = search(engine, Settings.of(self))
-            set_outcome(self, outcome, constant)
-            warn_of(self, outcome)
+            self._set_outcome(outcome, constant)
+            self._warn_of(outcome)
         return self
 
-    def _forget(self) -> None:
-        """Drop what an earlier fit found, with other parameters."""
+    def _set_outcome(self, outcome: Outcome, constant: NDArray[np.bool_]) -> None:
+        """Set what a search found as attributes."""
+
+        def widen(values: Any) -> Any:
+            wide = np.zeros((*values.shape[:-1], self.n_features_in_))
+            wide[..., ~constant] = values
+            return wide
+
+        # What an earlier fit found, with other parameters.
         self._diagnosis = ""
         for name in [name for name in vars(self) if name.endswith("_")]:
             if name not in ("n_features_in_", "feature_names_in_"):
                 delattr(self, name)
+        second = outcome.second_key
+        self._set_scores(
+            widen(outcome.scores),
+            last=constant,
+            second=None if second is None else widen(second),
+        )
+        self.constant_ = constant
+        self.thresholds_ = outcome.thresholds
+        self.quality_ = outcome.quality
+        self.quality_bound_ = outcome.quality_bound
+        self.too_sparse_ = outcome.too_sparse
+        self.n_edges_ = outcome.n_edges
+        self.winner_ = outcome.winner
+        won = outcome.winner is not None
+        self.threshold_ = float(outcome.thresholds[outcome.winner]) if won else np.nan
+        self.n_isolated_ = int((outcome.degrees == 0.0).sum())
+        if outcome.approximation is not None:
+            self.approximation_ = outcome.approximation
+        if outcome.all_scores is not None:
+            self.all_scores_ = widen(outcome.all_scores)
+        settings, columns, floor = Settings.of(self), np.flatnonzero(~constant), None
+        adjacency = among_all(outcome.network, columns, len(constant))
+        if outcome.truncated:
+            floor = complete_above(adjacency, settings.max_edges, len(columns))
+        self.network_ = AttributeNetwork(
+            adjacency=adjacency,
+            names=names_of(self),
+            scores=self.scores_,
+            ranking=self.ranking_,
+            threshold=self.threshold_,
+            n_edges=int(outcome.n_edges[outcome.winner]) if won else 0,
+            truncated_=bool(outcome.truncated),
+            _origin=Origin(
+                read=TableOfFit(self),
+                comparison=comparison_of(self),
+                settings=settings,
+                columns=np.arange(len(constant)),
+                n_jobs=self.n_jobs,
+                floor=floor,
+            ),
+        )
+
+    def _warn_of(self, outcome: Outcome) -> None:
+        """Warn if the ranking says less than its length suggests."""
+        n = len(outcome.scores)
+        found = outcome.approximation
+        if found is not None and found.is_poor:
+            message = f"The ranking may differ from the exact one. {found}"
+            warnings.warn(message, ApproximationWarning, stacklevel=4)
+        if outcome.winner is None:
+            warning = DegenerateRankingWarning(
+                "All features score the same: {}.", outcome.reason
+            )
+        elif self.n_isolated_ > n // 2:
+            by_column = self.tie_break == "column"
+            warning = DegenerateRankingWarning(
+                "{} of {} features have no edge at the winning threshold; they share "
+                "one score and rank by {}.",
+                self.n_isolated_,
+                n,
+                "column" if by_column else "their scores in the next denser network",
+                Setting("tie_break", "denser"),
+                remedy="{3} looks at the next denser network." if by_column else "",
+            )
+        else:
+            return
+        # Past `fit` and scikit-learn's wrapper around it, to the caller.
+        warnings.warn(warning, stacklevel=4)
 
     @fit_context
     def plan(self, X: Any) -> dict[str, Any]:
@@ -315,7 +378,7 @@ class FRANe(FeatureRanker):
         """
         check_plan(self)
         start = time.perf_counter()
-        source, _ = self._open(X)
+        source, _ = open_numpy_source(self, check(self, X))
         opening = time.perf_counter() - start
         settings, n_threads = Settings.of(self), count_threads(self.n_jobs)
         plan = make_plan(source, settings.n_thresholds, n_threads, settings.max_memory)
@@ -335,9 +398,6 @@ class FRANe(FeatureRanker):
     def _columns(self, names: Any) -> dict[str, Any]:
         n_neighbors = np.diff(self.network_.adjacency.indptr)[self.order_]
         return {**super()._columns(names), "n_neighbors": n_neighbors}
-
-    def _open(self, X: Any) -> tuple[PairSource, Any]:
-        return open_numpy_source(self, check(self, X))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -19,7 +19,7 @@ from franet._common.checked import (
 )
 from franet._common.features import edges_of
 from franet.network import AttributeNetwork, Representation, layout
-from franet.network._backbone import backbone
+from franet.network._layout import backbone
 from franet.plotting._style import (
     INK,
     MUTED,

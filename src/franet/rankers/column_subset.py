@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import Interval
 
 from franet._common.progress import report
 from franet.cover._residual import Residual
+from franet.estimators._validation import dense, how_many
 from franet.pairs.similarity._sparse import constant_in
 from franet.pairs.similarity._standardize import (
     feature_rows,
@@ -18,7 +19,7 @@ from franet.pairs.similarity._standardize import (
     standardize,
 )
 from franet.rankers._base import Ranker
-from franet.rankers._greedy import dense, falling, first_best, how_many
+from franet.rankers._greedy import falling, first_best
 
 __all__ = ["ColumnSubset"]
 

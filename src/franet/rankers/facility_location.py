@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
 from franet._common.threads import count_threads
+from franet.estimators._validation import dense, how_many
 from franet.pairs.similarity._sparse import constant_in
 from franet.rankers._base import Ranker
 from franet.rankers._facility import Columns, FacilityGains
-from franet.rankers._greedy import dense, falling, how_many
+from franet.rankers._greedy import falling
 
 __all__ = ["FacilityLocation"]
 

@@ -15,10 +15,10 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from franet._common.progress import report
 from franet._common.threads import count_threads
+from franet.estimators._validation import dense
 from franet.pairs.similarity._sparse import constant_in
 from franet.pairs.similarity._standardize import feature_rows, standardize
 from franet.rankers._base import Ranker
-from franet.rankers._greedy import dense
 
 __all__ = ["Genie3"]
 

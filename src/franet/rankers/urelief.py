@@ -12,9 +12,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
 from franet._common.progress import report
+from franet.estimators._validation import dense
 from franet.pairs.similarity._sparse import constant_in
 from franet.rankers._base import Ranker
-from franet.rankers._greedy import dense
 from franet.rankers.kernels import relief_sums
 
 __all__ = ["URelief"]

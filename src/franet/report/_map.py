@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from franet.network import layout
-from franet.network._backbone import backbone
+from franet.network._layout import backbone
 from franet.report._numbers import number, numbers
 
 __all__ = ["network_map"]
