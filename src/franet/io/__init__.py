@@ -19,8 +19,8 @@ from franet._common.files import (
     check_type,
 )
 from franet.exceptions import UsageError
-from franet.io._registry import FORMATS, find_format
-from franet.io._source import check_readable
+from franet.io._formats import FORMATS, find_format
+from franet.io._source import check_readable, read_names
 from franet.io._table import Options, Table, finish
 from franet.io._write import write_table
 
@@ -129,8 +129,11 @@ def read_table(
     if text:
         _check_text(options, dtype)
     names = _given_names(feature_names)
-    module = import_module(f"franet.io.{FORMATS[name].module}")
-    raw = module.read(path, options)
+    if FORMATS[name].libraries:
+        from franet.io._sandbox import read
+    else:
+        read = import_module(f"franet.io.{FORMATS[name].module}").read
+    raw = read(path, options)
     X, found = finish(path, raw, options, names)
     if dtype is not None:
         X = X.astype(_number_type(dtype), copy=False)
@@ -189,8 +192,6 @@ def _given_names(given: Any) -> list[str] | None:
     if given is None:
         return None
     if isinstance(given, str | os.PathLike):
-        from franet.io._names import read_names
-
         return read_names(Path(given))
     if not isinstance(given, Iterable):
         raise UsageError("feature_names is a file, or a list of names")

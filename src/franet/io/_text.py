@@ -13,7 +13,7 @@ from franet.io._cells import to_number
 from franet.io._decimal import check_dots, decimal_sign
 from franet.io._sniff import Layout, sniff, split
 from franet.io._source import open_text, reading
-from franet.io._table import Options, Raw, non_numeric
+from franet.io._table import Options, Raw, coded, non_numeric
 
 __all__ = ["read"]
 
@@ -26,7 +26,7 @@ def read(path: Path, options: Options) -> Raw:
         if raw is None:
             labels, n_rows = _check_lines(path, layout)
             raw = _by_pandas(path, layout, options, labels)
-            if len(raw.X) != n_rows:
+            if raw.X.shape[0] != n_rows:
                 raise DataError(f"{path}: quotes do not match; check the quoted cells")
     return raw
 
@@ -135,7 +135,8 @@ def _by_pandas(path: Path, layout: Layout, options: Options, labels: list[str]) 
     if bad and options.text:
         for j in bad:
             frame[j] = frame[j].str.strip()
-        return Raw(frame.set_axis(known, axis=1), names, rows, labels=layout.guessed)
+        X = coded(path, frame.set_axis(known, axis=1))
+        return Raw(X, names, rows, labels=layout.guessed)
     dropped = [known[j] for j in bad]
     if dropped and not options.drop:
         raise non_numeric(path, dropped, text=True)
