@@ -10,8 +10,8 @@ from franet.io import _sandbox
 @pytest.fixture
 def worker(monkeypatch):
     """Give a process that no other test uses."""
-    found = _sandbox._Worker()
-    monkeypatch.setattr(_sandbox, "_worker", found)
+    found = _sandbox._Reader()
+    monkeypatch.setattr(_sandbox, "_reader", found)
     yield found
     found.stop()
 

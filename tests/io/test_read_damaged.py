@@ -168,7 +168,7 @@ def test_arguments_of_a_wrong_type(tmp_path, options):
     with pytest.raises(UsageError, match=next(iter(options))):
         read_table(tmp_path / "x.npy", **options)
     for path in (None, 3, "", b"x.npy"):
-        with pytest.raises(UsageError, match="path is a str or a path"):
+        with pytest.raises(UsageError, match="path must be a path"):
             read_table(path)
-        with pytest.raises(UsageError, match="path is a str or a path"):
+        with pytest.raises(UsageError, match="path must be a path"):
             write_table({"a": [1]}, path)

@@ -30,13 +30,13 @@ for line in sys.stdin:
 FORKS = """
 import os, sys
 from franet.io import read_table
-from franet.io._sandbox import _worker
+from franet.io._sandbox import _reader
 
 def total():
     return int(read_table(sys.argv[1], variable="X").X.sum())
 
 print(total(), flush=True)
-with _worker._lock:  # as if another thread had it
+with _reader._lock:  # as if another thread had it
     pid = os.fork()
     if pid == 0:
         print(total())
@@ -53,7 +53,7 @@ try:
     read_table(sys.argv[1])
 except DataError as err:
     print("bomb" in str(err))
-_sandbox._worker.stop()
+_sandbox._reader.stop()
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 """
 

@@ -23,8 +23,6 @@ from franet.io._table import Options, Raw, check_numbers, check_tables, choose
 from franet.pairs.columns._open import where_else
 from franet.pairs.columns._zarr import check_arrays, check_folder
 
-__all__ = ["HDF5", "open_hdf5", "read"]
-
 HDF5 = b"\x89HDF\r\n\x1a\n"
 _WHOLE = 1 << 24  # bytes of a dataset that is read whole before it is opened
 _SPARSE = ("csr_matrix", "csc_matrix")

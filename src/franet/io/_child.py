@@ -22,8 +22,6 @@ from franet.io._formats import FORMATS
 from franet.io._source import reading
 from franet.io._table import Options, Raw, check_numbers
 
-__all__ = ["main"]
-
 _ROOM = 1 << 26  # bytes that reading may take beside the table
 _PIECE = 1 << 24  # bytes that are read and sent at a time, unless chunks are larger
 _IDLE = 60  # seconds after which nobody is likely to ask again

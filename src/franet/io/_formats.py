@@ -7,8 +7,6 @@ from pathlib import Path
 
 from franet.exceptions import DataError, UsageError
 
-__all__ = ["ENDINGS", "FORMATS", "Format", "find_format"]
-
 
 @dataclass(frozen=True)
 class Format:

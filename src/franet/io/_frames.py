@@ -13,8 +13,6 @@ from franet.exceptions import DataError
 from franet.io._source import expect, reading, start_of
 from franet.io._table import Options, Raw, coded, non_numeric
 
-__all__ = ["read"]
-
 _PYARROW = 15  # older ones unpickle types that a file names
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__$")
 

@@ -12,8 +12,6 @@ from franet.io._arrays import HDF5, open_hdf5
 from franet.io._source import reading, start_of
 from franet.io._table import Options, Raw, choose
 
-__all__ = ["read"]
-
 _HEADER = 128
 _TEXTS = frozenset({"char", "cell", "struct", "object", "function", "opaque"})
 _CLASSES = {"double": "float64", "single": "float32", "logical": "bool"}

@@ -19,8 +19,6 @@ from franet.io._source import (
 )
 from franet.io._table import Options, Raw, choose, from_structured
 
-__all__ = ["read"]
-
 _PIECE = 1 << 20
 # Which bytes may follow which: digits, points, signs, exponents, letters of nan and
 # infinity, blanks.

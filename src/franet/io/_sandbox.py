@@ -48,7 +48,7 @@ class _NoProcess(Exception):
     """There can be no other process here."""
 
 
-class _Worker:
+class _Reader:
     """The other process: it is started when it is needed, and serves many files."""
 
     def __init__(self) -> None:
@@ -149,10 +149,10 @@ class _Worker:
                 process.communicate()
 
 
-_worker = _Worker()
-atexit.register(_worker.stop)
+_reader = _Reader()
+atexit.register(_reader.stop)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_worker.leave)
+    os.register_at_fork(after_in_child=_reader.leave)
 
 
 def read(path: Path, options: Options) -> Raw:
@@ -167,7 +167,7 @@ def read(path: Path, options: Options) -> Raw:
     size = stored_bytes(path)
     seconds, room = _SECONDS + size / _SPEED, 2 * most_bytes(size)
     try:
-        found = _worker.ask(
+        found = _reader.ask(
             # The other process stays in the folder in which it was started.
             {
                 "folder": os.getcwd(),

@@ -13,24 +13,6 @@ from typing import IO, Any, cast
 from franet._common.files import unguard
 from franet.exceptions import DataError, MissingExtraError, UsageError
 
-__all__ = [
-    "check_expansion",
-    "check_readable",
-    "check_shape",
-    "chunk_bytes",
-    "claimed_bytes",
-    "expect",
-    "members",
-    "most_bytes",
-    "open_binary",
-    "open_text",
-    "opened",
-    "read_names",
-    "reading",
-    "start_of",
-    "stored_bytes",
-]
-
 _GZIP = b"\x1f\x8b"
 # Real tables are packed by less; a file that would grow by more is a decompression
 # bomb, or damaged.

@@ -13,20 +13,7 @@ from franet.exceptions import DataError, UsageError
 from franet.io._formats import FORMATS
 from franet.io._source import check_shape
 
-__all__ = [
-    "Options",
-    "Raw",
-    "Table",
-    "check_numbers",
-    "check_tables",
-    "choose",
-    "coded",
-    "few",
-    "finish",
-    "from_structured",
-    "non_numeric",
-]
-
+Auto = bool | Literal["auto"]
 _SHOWN = 10
 _LONG = 60  # characters of a name that are shown
 
@@ -66,8 +53,8 @@ class Options:
 
     format: str
     transpose: bool = False
-    header: bool | Literal["auto"] = "auto"
-    index: bool | Literal["auto"] = "auto"
+    header: Auto = "auto"
+    index: Auto = "auto"
     drop: bool = False
     text: bool = False
     variable: str | None = None
