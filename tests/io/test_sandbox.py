@@ -21,7 +21,6 @@ h5py = pytest.importorskip("h5py", reason="needs h5py")
 
 SAYS = """
 import sys
-print("ready", flush=True)
 for line in sys.stdin:
     print("{{}}", flush=True)
     {}

@@ -33,8 +33,6 @@ def main() -> None:
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever asks will end this process
-    out.write(b"ready\n")
-    out.flush()
     alarm: Callable[[int], Any] = getattr(signal, "alarm", lambda _: None)
     alarm(_IDLE)
     for line in sys.stdin.buffer:

@@ -44,6 +44,13 @@ class _Died(Exception):
     """The other process has ended before its answer."""
 
 
+class _Told(Exception):
+    """An error of the other process, which goes on."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+
 class _NoProcess(Exception):
     """There can be no other process here."""
 
@@ -72,12 +79,14 @@ class _Reader:
         line = json.dumps(request).encode() + b"\n"
         with self._lock:
             try:
-                if self._process is not None:
-                    # It may end of something else, such as of nobody asking.
-                    with suppress(_Died):
-                        return self._talk(self._process, line, seconds, receive)
+                process = self._process
+                # It may have ended meanwhile, such as of nobody asking.
+                if process is None or not _is_ready(process, line):
                     self._stop()
-                return self._talk(self._start(), line, seconds, receive)
+                    process = self._start()
+                    if not _is_ready(process, line):
+                        raise _NoProcess
+                return _answer(process, seconds, receive)
             except BaseException:
                 # Also at Ctrl-C: its answer would be taken for that to the next one.
                 self._stop()
@@ -107,39 +116,7 @@ class _Reader:
             )
         except OSError as err:
             raise _NoProcess from err
-        # Loaded while the other process starts.
-        import_module("scipy.sparse")
-        assert self._process.stdout is not None
-        if self._process.stdout.readline() != b"ready\n":
-            raise _NoProcess
         return self._process
-
-    def _talk(
-        self,
-        process: subprocess.Popen[bytes],
-        line: bytes,
-        seconds: float,
-        receive: Callable[[IO[bytes]], Any],
-    ) -> Any:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        late = threading.Event()
-
-        def end() -> None:
-            late.set()
-            process.kill()
-
-        timer = threading.Timer(seconds, end)
-        try:
-            process.stdin.write(line)
-            process.stdin.flush()
-            _line(process.stdout)  # libraries are loaded
-            timer.start()
-            return receive(process.stdout)
-        except (BrokenPipeError, EOFError) as err:
-            raise (TimeoutError if late.is_set() else _Died) from err
-        finally:
-            timer.cancel()
 
     def _stop(self) -> None:
         process, self._process = self._process, None
@@ -147,6 +124,41 @@ class _Reader:
             process.kill()
             with suppress(BrokenPipeError):
                 process.communicate()
+
+
+def _is_ready(process: subprocess.Popen[bytes], line: bytes) -> bool:
+    """Send a request; return whether the libraries that it needs are loaded."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        process.stdin.write(line)
+        process.stdin.flush()
+    except BrokenPipeError:
+        return False
+    import_module("scipy.sparse")  # which is needed here, meanwhile
+    return process.stdout.readline() == b"{}\n"
+
+
+def _answer(
+    process: subprocess.Popen[bytes],
+    seconds: float,
+    receive: Callable[[IO[bytes]], Any],
+) -> Any:
+    assert process.stdout is not None
+    late = threading.Event()
+
+    def end() -> None:
+        late.set()
+        process.kill()
+
+    timer = threading.Timer(seconds, end)
+    timer.start()
+    try:
+        return receive(process.stdout)
+    except EOFError as err:
+        raise (TimeoutError if late.is_set() else _Died) from err
+    finally:
+        timer.cancel()
 
 
 _reader = _Reader()
@@ -174,7 +186,7 @@ def read(path: Path, options: Options) -> Raw:
                 "path": str(path),
                 "options": asdict(options),
                 "room": room,
-                "seconds": seconds / 3,
+                "seconds": seconds / 6,  # of a processor
             },
             seconds,
             lambda stream: _receive(path, options, stream),
@@ -203,11 +215,12 @@ def read(path: Path, options: Options) -> Raw:
 
 def _receive(path: Path, options: Options, stream: IO[bytes]) -> Raw | Exception | None:
     """Return a table or an error of the other process; None for one to be opened."""
-    head = _line(stream)
-    if "error" in head:
-        return _ERRORS[head["error"]](*head["arguments"])
-    table = _table(path, options, head, stream) if "arrays" in head else None
-    _line(stream)  # the file is closed
+    try:
+        head = _line(stream)
+        table = _table(path, options, head, stream) if "arrays" in head else None
+        _line(stream)  # the file is closed
+    except _Told as told:
+        return told.error
     return table
 
 
@@ -224,7 +237,9 @@ def _table(
     check_expansion(path, nbytes)
     levels, form = head.pop("levels"), head.pop("format")
     with reading(path, options.format):
-        X, *parts = [_filled(np.empty(*about), stream) for about in made]
+        arrays = [np.empty(*about) for about in made]
+    X, *parts = [_filled(array, stream) for array in arrays]
+    with reading(path, options.format):
         if parts:
             X = getattr(sparse, f"{form}_array")((X, *parts), shape=shape)
         elif levels is not None:
@@ -242,10 +257,7 @@ def _filled(array: Any, stream: IO[bytes]) -> Any:
     flat = array.reshape(-1, order="A").view(np.uint8)
     at = 0
     while at < len(flat):
-        head = _line(stream)
-        if "error" in head:
-            raise _ERRORS[head["error"]](*head["arguments"])
-        piece = memoryview(flat[at : at + head["piece"]])
+        piece = memoryview(flat[at : at + _line(stream)["piece"]])
         at += len(piece)
         while len(piece):
             count = stream.readinto(piece)  # type: ignore[attr-defined]
@@ -260,4 +272,6 @@ def _line(stream: IO[bytes]) -> dict[str, Any]:
     if not line.endswith(b"\n"):
         raise EOFError
     found: dict[str, Any] = json.loads(line)
+    if "error" in found:
+        raise _Told(_ERRORS[found["error"]](*found["arguments"]))
     return found
