@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -127,10 +126,9 @@ def read_table(
     if text:
         _check_text(options, dtype)
     names = _given_names(feature_names)
+    read = FORMATS[name].read
     if FORMATS[name].libraries:
         from franet.io._sandbox import read
-    else:
-        read = import_module(f"franet.io.{FORMATS[name].module}").read
     raw = read(path, options)
     X, found = finish(path, raw, options, names)
     if dtype is not None:

@@ -10,6 +10,7 @@ from typing import Any
 from franet._common.optional import require
 from franet.exceptions import DataError, UsageError
 from franet.io._source import (
+    HDF5,
     check_expansion,
     check_shape,
     chunk_bytes,
@@ -23,7 +24,6 @@ from franet.io._table import Options, Raw, check_numbers, check_tables, choose
 from franet.pairs.columns._open import where_else
 from franet.pairs.columns._zarr import check_arrays, check_folder
 
-HDF5 = b"\x89HDF\r\n\x1a\n"
 _WHOLE = 1 << 24  # bytes of a dataset that is read whole before it is opened
 _SPARSE = ("csr_matrix", "csc_matrix")
 _INDEX = ("categorical", "nullable-string-array")  # kinds of names that are groups
@@ -170,15 +170,17 @@ def _from_anndata(path: Path, root: Any, options: Options, stack: ExitStack) -> 
             _check_parts(path, found, kinds)
     claimed = claimed_bytes(X)
     lazy = options.only_opens(claimed)
-    held = chunk_bytes(X) if lazy and hasattr(X, "shape") else claimed
+    needed = chunk_bytes(X) if lazy and hasattr(X, "shape") else claimed
     if not hasattr(X, "shape"):
         X = anndata.io.sparse_dataset(X)
         check_shape(path, X.shape)
-    check_expansion(path, claimed_bytes(index) + held)
+    check_expansion(path, claimed_bytes(index) + needed)
     labels = [str(name) for name in anndata.io.read_elem(index)]
     X = _opened(path, X, options, lazy)
-    names = {"rows" if options.transpose else "columns": labels}
-    return Raw(X, **names, held=stack.pop_all())
+    held = stack.pop_all()
+    if options.transpose:
+        return Raw(X, rows=labels, held=held)
+    return Raw(X, columns=labels, held=held)
 
 
 def _index(path: Path, frame: Any) -> Any:

@@ -50,12 +50,11 @@ def _answer(out: IO[bytes], path: Path, request: dict[str, Any]) -> None:
     for library in kind.libraries:
         with suppress(ImportError):  # the reader says what is missing
             import_module(library)
-    module = import_module(f"franet.io.{kind.module}")
     _send(out, {})
     _limit(request["room"], request["seconds"])
     try:
         with reading(path, options.format):
-            raw = module.read(path, options)
+            raw = kind.read(path, options)
             with raw.held:
                 _send_table(out, path, raw)
         _send(out, {})

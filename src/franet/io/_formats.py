@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from franet.exceptions import DataError, UsageError
 
@@ -32,6 +34,10 @@ class Format:
     takes: frozenset[str] = frozenset()
     gzip: bool = False
     libraries: tuple[str, ...] = ()
+
+    def read(self, path: Path, options: Any) -> Any:
+        """Read a file in this process."""
+        return import_module(f"franet.io.{self.module}").read(path, options)
 
 
 _TEXT = frozenset({"header", "index", "text", "decimal"})

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from franet.exceptions import DataError
-from franet.io._arrays import HDF5, open_hdf5
-from franet.io._source import reading, start_of
+from franet.io._source import HDF5, reading, start_of
 from franet.io._table import Options, Raw, choose
 
 _HEADER = 128
@@ -23,6 +22,8 @@ def read(path: Path, options: Options) -> Raw:
     start = start_of(path)
     with reading(path, "mat"), ExitStack() as stack:
         if start.startswith(HDF5) or start[_USER_BLOCK:].startswith(HDF5):
+            from franet.io._arrays import open_hdf5
+
             file = open_hdf5(path, stack, "mat files of version 7.3")
             return Raw(_from_hdf5(path, file, options.variable))
         # Texts at the start of a file of version 5 hold no zero there.

@@ -175,7 +175,6 @@ def read(path: Path, options: Options) -> Raw:
     DataError
         Where the file cannot be used, or would do harm.
     """
-    module = import_module(f"franet.io.{FORMATS[options.format].module}")
     size = stored_bytes(path)
     seconds, room = _SECONDS + size / _SPEED, 2 * most_bytes(size)
     try:
@@ -192,7 +191,7 @@ def read(path: Path, options: Options) -> Raw:
             lambda stream: _receive(path, options, stream),
         )
     except (_NoProcess, FileNotFoundError):
-        found = module.read(path, options)
+        return FORMATS[options.format].read(path, options)
     except _Died as err:
         found = MemoryError(err)
     except TimeoutError as err:
@@ -209,7 +208,8 @@ def read(path: Path, options: Options) -> Raw:
     if isinstance(found, Exception):
         raise found
     if found is None:
-        return module.read(path, replace(options, looked_through=True))
+        options = replace(options, looked_through=True)
+        return FORMATS[options.format].read(path, options)
     return found
 
 

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -76,7 +77,8 @@ class Index(NamedTuple):
     guessed: str | None = None
 
 
-class Layout(NamedTuple):
+@dataclass(frozen=True)
+class Layout:
     """How the lines of a text file are to be read.
 
     Attributes

@@ -13,6 +13,7 @@ from typing import IO, Any, cast
 from franet._common.files import unguard
 from franet.exceptions import DataError, MissingExtraError, UsageError
 
+HDF5 = b"\x89HDF\r\n\x1a\n"
 _GZIP = b"\x1f\x8b"
 # Real tables are packed by less; a file that would grow by more is a decompression
 # bomb, or damaged.
