@@ -269,7 +269,7 @@ def test_types_that_arrow_files_name(tmp_path, mark, name, kind, options):
         assert str(err).startswith(str(path))
 
 
-def test_pyarrow_that_unpickles_types_is_not_used(tmp_path, monkeypatch):
+def test_pyarrow_that_unpickles_types_is_not_used(tmp_path, in_process, monkeypatch):
     pytest.importorskip("polars", reason="needs the extra polars")
     parquet = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow")
     import polars as pl
@@ -284,13 +284,12 @@ def test_pyarrow_that_unpickles_types_is_not_used(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("kind", ["file", "stream", "parquet"])
 @pytest.mark.parametrize("column", ["zeros", "text", "dictionary"])
-def test_arrow_files_that_unpack_to_far_more(tmp_path, monkeypatch, kind, column):
-    """Nothing is unpacked: polars would have to be asked."""
-    pl = pytest.importorskip("polars", reason="needs the extra polars")
+def test_arrow_files_that_unpack_to_far_more(tmp_path, kind, column):
+    pytest.importorskip("polars", reason="needs the extra polars")
     pa = pytest.importorskip("pyarrow", reason="needs pyarrow")
     from pyarrow.parquet import write_table
 
-    text = "x" * (1 << 27)
+    text = "x" * (1 << 28)
     values = {
         "zeros": lambda: pa.array(np.zeros(1 << 24)),
         "text": lambda: pa.array([text, None]),
@@ -306,9 +305,7 @@ def test_arrow_files_that_unpack_to_far_more(tmp_path, monkeypatch, kind, column
         with new(path, table.schema, options=packed) as writer:
             writer.write_table(table)
     assert path.stat().st_size < 200_000
-    for name in ("read_parquet", "read_ipc", "read_ipc_stream"):
-        monkeypatch.setattr(pl, name, None)
-    refused(path, "would take 0.. GB of memory")
+    refused(path, "possible decompression bomb")
 
 
 def test_a_batch_that_an_arrow_file_names_again_and_again(tmp_path):
@@ -329,7 +326,8 @@ def test_a_batch_that_an_arrow_file_names_again_and_again(tmp_path):
     blocks = 100 * footer[first : first + block.size]
     footer = footer[:first] + blocks + footer[first + len(blocks) :]
     path.write_bytes(data[: at + head + body] + footer)
-    refused(path, "batches lie in one another")
+    # As large as it seems, which is harmless.
+    assert read_table(path).X.shape == (100, 200)
 
 
 def test_pickles_beside_the_matrix_of_anndata(tmp_path, mark):

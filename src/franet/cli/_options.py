@@ -10,7 +10,7 @@ import click
 
 from franet.cli._complete import one_of
 from franet.cli._paths import Command, Reads, Writes
-from franet.io._registry import FORMATS
+from franet.io._formats import FORMATS
 from franet.rankers import NAMES
 
 __all__ = [

@@ -45,7 +45,7 @@ def _is_h5ad(path: Path) -> bool:
 def _check_h5ad(file: Path, reading: Mapping[str, Any]) -> None:
     """Raise where the file to read cannot hold the results."""
     from franet._common.optional import require
-    from franet.io._registry import find_format
+    from franet.io._formats import find_format
 
     kind = find_format(file, reading["format"])
     if kind != "h5ad":

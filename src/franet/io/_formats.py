@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from franet.exceptions import DataError, UsageError
-
-__all__ = ["ENDINGS", "FORMATS", "Format", "find_format"]
 
 
 @dataclass(frozen=True)
@@ -25,15 +25,19 @@ class Format:
         for it.
     gzip : bool
         Whether a gzipped file is read too.
-    folder : bool
-        Whether the file is a folder.
+    libraries : tuple of str
+        What reads it in another process; none where NumPy or text is read in this one.
     """
 
     module: str
     endings: tuple[str, ...]
     takes: frozenset[str] = frozenset()
     gzip: bool = False
-    folder: bool = False
+    libraries: tuple[str, ...] = ()
+
+    def read(self, path: Path, options: Any) -> Any:
+        """Read a file in this process."""
+        return import_module(f"franet.io.{self.module}").read(path, options)
 
 
 _TEXT = frozenset({"header", "index", "text", "decimal"})
@@ -44,17 +48,19 @@ FORMATS: dict[str, Format] = {
     "csv": Format("_text", (".csv",), _TEXT, gzip=True),
     "tsv": Format("_text", (".tsv", ".tab"), _TEXT, gzip=True),
     "txt": Format("_text", (".txt", ".dat"), _TEXT, gzip=True),
-    "parquet": Format("_frames", (".parquet", ".pq"), _FRAME),
-    "feather": Format("_frames", (".feather", ".arrow", ".ipc"), _FRAME),
-    "npy": Format("_numpy", (".npy",)),
-    "npz": Format("_numpy", (".npz",), _NAMED),
-    "mat": Format("_matlab", (".mat",), _NAMED),
-    "h5ad": Format("_h5ad", (".h5ad",), _NAMED),
-    "hdf5": Format("_arrays", (".h5", ".hdf5"), _NAMED),
-    "zarr": Format("_arrays", (".zarr",), _NAMED, folder=True),
-    "mtx": Format("_mtx", (".mtx",), gzip=True),
-    "libsvm": Format("_libsvm", (".libsvm", ".svm", ".svmlight"), gzip=True),
-    "arff": Format("_arff", (".arff",), gzip=True),
+    "parquet": Format("_frames", (".parquet", ".pq"), _FRAME, libraries=("polars",)),
+    "feather": Format(
+        "_frames", (".feather", ".arrow", ".ipc"), _FRAME, libraries=("polars",)
+    ),
+    "npy": Format("_matrices", (".npy",)),
+    "npz": Format("_matrices", (".npz",), _NAMED),
+    "mat": Format("_matlab", (".mat",), _NAMED, libraries=("scipy.io",)),
+    "h5ad": Format("_arrays", (".h5ad",), _NAMED, libraries=("h5py", "anndata")),
+    "hdf5": Format("_arrays", (".h5", ".hdf5"), _NAMED, libraries=("h5py",)),
+    "zarr": Format("_arrays", (".zarr",), _NAMED, libraries=("zarr",)),
+    "mtx": Format("_matrices", (".mtx",), gzip=True),
+    "libsvm": Format("_matrices", (".libsvm", ".svm", ".svmlight"), gzip=True),
+    "arff": Format("_matrices", (".arff",), gzip=True),
 }
 
 ENDINGS: dict[str, str] = {
