@@ -240,10 +240,17 @@ def test_bars_of_negative_scores():
         assert max(shares) <= 1.0
 
 
-@pytest.mark.parametrize("table", [X[:, 1:], np.where(X == X[2, 3], np.nan, X)])
-def test_another_table_is_refused(table):
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (X[:, 1:], "X has 15 features, the table of the fit had 16. Pass that table."),
+        (np.where(X == X[2, 3], np.nan, X), "Column 3 holds NaN in row 2."),
+        (X[0], "Pass the table that was fitted."),
+    ],
+)
+def test_another_table_is_refused(table, message):
     ranker = ColumnSubset().fit(X)
-    with pytest.raises(DataError, match="Pass the table that was fitted"):
+    with pytest.raises(DataError, match=re.escape(message)):
         summarize(ranker, table)
 
 

@@ -6,13 +6,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
+from franet._common.features import edges_of
 from franet.network import layout
 from franet.network._backbone import backbone
-from franet.report._numbers import number, numbers
-
-__all__ = ["network_map"]
+from franet.report._text import number, numbers
 
 # What can still be told apart on a screen.
 _NODES = 300
@@ -21,7 +19,7 @@ _FEW_EDGES = 400
 _STEPS = 60
 
 
-def network_map(net: Any, communities: Any, shown: int) -> dict[str, Any]:
+def network_map(net: Any, communities: Any, listed: NDArray[np.intp]) -> dict[str, Any]:
     """Return the drawn part of a network.
 
     Parameters
@@ -30,8 +28,8 @@ def network_map(net: Any, communities: Any, shown: int) -> dict[str, Any]:
         The network.
     communities : Communities
         Its communities.
-    shown : int
-        How many features, best first, have a row in the report; only they are drawn.
+    listed : ndarray of int
+        The features that have a row in the report, best first; only they are drawn.
 
     Returns
     -------
@@ -42,12 +40,16 @@ def network_map(net: Any, communities: Any, shown: int) -> dict[str, Any]:
         and ``steps`` of the slider: ``weight`` that an edge needs, ``n_edges`` of the
         whole network and ``n_connected`` features then.
     """
-    order = np.argsort(net.ranking, kind="stable")[:shown]
-    linked = np.diff(net.adjacency.indptr)[order] > 0
-    row = np.flatnonzero(linked)[:_NODES]
-    nodes = order[row]
+    row = np.flatnonzero(np.diff(net.adjacency.indptr)[listed] > 0)[:_NODES]
+    nodes = listed[row]
     within = net.adjacency[nodes][:, nodes].tocsr()
-    a, b, weight = _strongest(within)
+    limit = max(_FEW_EDGES, int(_EDGES_PER_NODE * len(nodes)))
+    a, b, weight = edges_of(backbone(within, limit))
+    strongest = np.lexsort((b, a, -weight))
+    a, b, weight = a[strongest], b[strongest], weight[strongest]
+    negative = None
+    if net.representation is not None:
+        negative = (net.representation.between(nodes[a], nodes[b]) < 0.0).tolist()
     xy = layout(within, communities.labels[nodes])
     return {
         "row": row.tolist(),
@@ -56,28 +58,10 @@ def network_map(net: Any, communities: Any, shown: int) -> dict[str, Any]:
         "a": a.tolist(),
         "b": b.tolist(),
         "weight": numbers(weight, 6),
-        "negative": _negative(net, nodes[a], nodes[b]),
+        "negative": negative,
         "n_between": within.nnz // 2,
         "steps": _steps(net, weight),
     }
-
-
-def _negative(net: Any, j: NDArray[np.intp], k: NDArray[np.intp]) -> list[bool] | None:
-    """Return which edges are of negative correlations; None if weights tell."""
-    if net.representation is None:
-        return None
-    return [bool(r < 0.0) for r in net.representation.between(j, k)]
-
-
-def _strongest(
-    within: Any,
-) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
-    """Return edges, the strongest first, that keep connected what is connected."""
-    limit = max(_FEW_EDGES, int(_EDGES_PER_NODE * within.shape[0]))
-    upper = sparse.triu(backbone(within, limit), k=1).tocoo()
-    a, b = upper.coords
-    order = np.lexsort((b, a, -upper.data))
-    return a[order], b[order], upper.data[order]
 
 
 def _steps(net: Any, drawn: NDArray[np.float64]) -> list[dict[str, Any]]:
@@ -87,8 +71,11 @@ def _steps(net: Any, drawn: NDArray[np.float64]) -> list[dict[str, Any]]:
     limits = np.unique(np.quantile(drawn, np.linspace(0, 1, _STEPS), method="lower"))
     lowest = net.threshold if np.isfinite(net.threshold) else limits[0]
     limits = np.concatenate([[min(lowest, limits[0])], limits[1:]])
-    weights = np.sort(net.adjacency.data)
-    strongest = np.sort(_strongest_of_each(net.adjacency))
+    edges = net.adjacency
+    weights = np.sort(edges.data)
+    starts = edges.indptr[:-1][np.diff(edges.indptr) > 0]
+    # Of every feature that has an edge.
+    strongest = np.sort(np.maximum.reduceat(edges.data, starts))
     # What is rounded for the page must not hide the edge it was taken from.
     slack = 1e-9 * max(1.0, float(np.abs(drawn).max()))
     at = np.searchsorted(weights, limits - slack)
@@ -101,9 +88,3 @@ def _steps(net: Any, drawn: NDArray[np.float64]) -> list[dict[str, Any]]:
         }
         for limit, i, j in zip(limits, at, apart, strict=True)
     ]
-
-
-def _strongest_of_each(adjacency: Any) -> NDArray[np.float64]:
-    """Return the weight of the strongest edge of every feature that has one."""
-    starts = adjacency.indptr[:-1][np.diff(adjacency.indptr) > 0]
-    return np.maximum.reduceat(adjacency.data, starts)

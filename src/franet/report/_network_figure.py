@@ -6,25 +6,14 @@ from typing import Any
 
 import numpy as np
 from bokeh.core.properties import value
-from bokeh.models import HoverTool, Range1d
-from bokeh.plotting import figure
+from bokeh.models import Range1d
 
-from franet.report._palette import OTHER, community_color
-from franet.report._style import plain, sources
-from franet.report._text import short, significant
-
-__all__ = ["map_figure"]
+from franet.report._figures import add_hover, new_figure, sources
+from franet.report._text import OTHER, community_color, short, significant
 
 _LINE = {"x0": "x0", "y0": "y0", "x1": "x1", "y1": "y1", "line_color": OTHER}
-_COVER_TOOLTIPS = [
-    ("feature", "@name"),
-    ("rank", "@rank"),
-    ("stands for", "@stands"),
-    ("represented by", "@by"),
-]
+_COVER_TOOLTIPS = [("stands for", "@stands"), ("represented by", "@by")]
 _TOOLTIPS = [
-    ("feature", "@name"),
-    ("rank", "@rank"),
     ("score", "@score"),
     ("community", "@community"),
     ("neighbours", "@neighbors"),
@@ -37,7 +26,9 @@ def map_figure(summary: dict[str, Any]) -> Any:
     if not drawn["row"]:
         return None
     x, y = np.array(drawn["x"]), np.array(drawn["y"])
-    fig = figure(
+    fig = new_figure(
+        axes=False,
+        toolbar_location="above",
         name="map",
         height=560,
         sizing_mode="stretch_width",
@@ -45,21 +36,19 @@ def map_figure(summary: dict[str, Any]) -> Any:
         active_drag="pan",
         x_range=_around(x),
         y_range=_around(y),
-        toolbar_location="above",
     )
-    plain(fig, axes=False)
     _add_edges(fig, drawn, x, y)
     points = _add_nodes(fig, summary, x, y)
     _add_labels(fig)
-    tooltips = _TOOLTIPS if summary.get("cover") is None else _COVER_TOOLTIPS
-    fig.add_tools(HoverTool(renderers=[points], tooltips=tooltips))
+    tooltips = _TOOLTIPS if summary["cover"] is None else _COVER_TOOLTIPS
+    add_hover(fig, points, ("feature", "@name"), ("rank", "@rank"), *tooltips)
     return fig
 
 
 def _around(values: Any) -> Range1d:
     low, high = float(np.min(values)), float(np.max(values))
-    room = 0.08 * (high - low) or 1.0
-    return Range1d(low - room, high + room)
+    margin = 0.08 * (high - low) or 1.0
+    return Range1d(low - margin, high + margin)
 
 
 def _add_edges(fig: Any, drawn: dict[str, Any], x: Any, y: Any) -> None:
@@ -67,7 +56,7 @@ def _add_edges(fig: Any, drawn: dict[str, Any], x: Any, y: Any) -> None:
     weight = np.array(drawn["weight"], float)
     spread = np.ptp(weight) if len(weight) else 0.0
     share = (weight - weight.min()) / spread if spread else np.ones(len(weight))
-    negative = drawn.get("negative") or [False] * len(a)
+    negative = drawn["negative"] or [False] * len(a)
     edges = sources(
         "edges",
         x0=x[a],
@@ -93,26 +82,32 @@ def _add_edges(fig: Any, drawn: dict[str, Any], x: Any, y: Any) -> None:
 
 def _add_nodes(fig: Any, summary: dict[str, Any], x: Any, y: Any) -> Any:
     shown = [summary["features"][row] for row in summary["map"]["row"]]
-    cover = summary.get("cover") is not None
-    score = np.array([_importance(feature, cover) for feature in shown])
-    # Many nodes are drawn smaller; the area of a disc is its score.
+    cover = summary["cover"] is not None
+    # The area of a disc is its score, or how many features it represents.
+    area = [1.0 + f["members"]["count"] if cover else f["score"] or 0.0 for f in shown]
+    # Many nodes are drawn smaller.
     largest = float(np.interp(len(x), [40, 300], [28, 17]))
-    size = 4.0 + (largest - 4.0) * np.sqrt(score / (score.max() or 1.0))
+    size = 4.0 + (largest - 4.0) * np.sqrt(np.array(area) / (max(area) or 1.0))
     nodes = sources(
         "nodes",
         x=x,
         y=y,
         size=np.round(size, 2),
-        color=[community_color(feature["community"]) for feature in shown],
+        color=[community_color(f["community"]) for f in shown],
         alpha=np.full(len(x), 0.95),
         line=np.full(len(x), 1.0),
-        name=[short(feature["name"], 48) for feature in shown],
-        rank=[feature["rank"] for feature in shown],
-        score=[significant(feature["score"]) for feature in shown],
-        community=[_number(feature["community"]) for feature in shown],
-        neighbors=[feature["n_neighbors"] for feature in shown],
-        **(_roles(shown, summary["measure"]["symbol"]) if cover else {}),
+        name=[short(f["name"], 48) for f in shown],
+        rank=[f["rank"] for f in shown],
+        score=[significant(f["score"]) for f in shown],
+        community=[
+            "none" if f["community"] < 0 else str(f["community"] + 1) for f in shown
+        ],
+        neighbors=[f["n_neighbors"] for f in shown],
     )
+    if cover:
+        symbol = summary["measure"]["symbol"]
+        nodes.data["stands"] = [f"{f['members']['count']:,}" for f in shown]
+        nodes.data["by"] = [_role(f["representative"], symbol) for f in shown]
     points = fig.scatter(
         "x",
         "y",
@@ -125,33 +120,20 @@ def _add_nodes(fig: Any, summary: dict[str, Any], x: Any, y: Any) -> Any:
         line_color="#ffffff",
         name="node-points",
     )
-    # The page says by alpha what is selected.
+    # The page shows by alpha what is selected.
     points.selection_glyph = points.nonselection_glyph = None
     return points
 
 
-def _importance(feature: dict[str, Any], cover: bool) -> float:
-    """Return the area of a node: its score, or how many features it stands for."""
-    if cover:
-        return 1.0 + int(feature["members"]["count"])
-    return feature["score"] or 0.0
+def _label(community: int) -> str:
+    return "none" if community < 0 else str(community + 1)
 
 
-def _roles(shown: list[dict[str, Any]], symbol: str) -> dict[str, list[str]]:
-    """Return for each node how many features it stands for, and what for it."""
-    by = []
-    for feature in shown:
-        there = feature["representative"]
-        by.append(
-            f"{short(there['name'], 40)} ({symbol} = {significant(there['weight'], 2)})"
-            if there
-            else "itself"
-        )
-    return {"stands": [f"{f['members']['count']:,}" for f in shown], "by": by}
-
-
-def _number(label: int) -> str:
-    return "none" if label < 0 else str(label + 1)
+def _role(by: dict[str, Any] | None, symbol: str) -> str:
+    """Return what represents a feature."""
+    if by is None:
+        return "itself"
+    return f"{short(by['name'], 40)} ({symbol} = {significant(by['weight'], 2)})"
 
 
 def _add_labels(fig: Any) -> None:
