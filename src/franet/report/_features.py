@@ -1,4 +1,4 @@
-"""One row per feature: rank, score, community, and the features that are like it."""
+"""Features, communities and the map of the network as plain dicts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from franet.network import CoverExplanation
+from franet._common.features import edges_of
+from franet.network import CoverExplanation, layout
+from franet.network._backbone import backbone
 from franet.pairs.alike import redundant_among
 from franet.report._data import Listing, distribution
 from franet.report._text import number, numbers
@@ -15,7 +17,14 @@ from franet.report._text import number, numbers
 _NEIGHBORS = 10
 _NAMED = 12  # of the features that one represents
 _COMMUNITIES = 30
-_RELATIONS = ("community", "n_neighbors", "representative", "members", "neighbors")
+# What can still be told apart on a screen.
+_NODES = 300
+_EDGES_PER_NODE = 1.7
+_FEW_EDGES = 400
+_STEPS = 60
+_UNKNOWN: dict[str, Any] = dict.fromkeys(
+    ("community", "n_neighbors", "representative", "members", "neighbors")
+)
 
 
 def rows(listing: Listing) -> list[dict[str, Any]]:
@@ -47,7 +56,7 @@ def _relations(listing: Listing) -> list[dict[str, Any]]:
         return [_by_edges(listing, j) for j in listing.order.tolist()]
     if listing.r is not None:
         return _by_correlations(listing, listing.r)
-    return [dict.fromkeys(_RELATIONS) for _ in listing.order]
+    return [_UNKNOWN] * len(listing.order)
 
 
 def _by_edges(listing: Listing, j: int) -> dict[str, Any]:
@@ -64,11 +73,7 @@ def _by_edges(listing: Listing, j: int) -> dict[str, Any]:
         "representative": above[0] if above else None,
         "members": _members(listing, [k.index for k in why.members], mean),
         "neighbors": [
-            _link(
-                listing,
-                k.index,
-                k.similarity if k.correlation is None else k.correlation,
-            )
+            _link(listing, k.index, k.correlation or k.similarity)
             for k in net.neighbors(j, top=_NEIGHBORS)
         ],
     }
@@ -81,17 +86,13 @@ def _by_correlations(listing: Listing, r: NDArray[np.float64]) -> list[dict[str,
     found = []
     for at, by in enumerate(partner.tolist()):
         near = [k for k in nearest[at, :_NEIGHBORS] if np.isfinite(r[at, k])]
-        found.append(
-            {
-                "community": None,
-                "n_neighbors": None,
-                "representative": _link(listing, order[by], weight[at])
-                if by >= 0
-                else None,
-                "members": _members(listing, order[partner == at], None),
-                "neighbors": [_link(listing, order[k], r[at, k]) for k in near],
-            }
-        )
+        better = _link(listing, order[by], weight[at]) if by >= 0 else None
+        related = {
+            "representative": better,
+            "members": _members(listing, order[partner == at], None),
+            "neighbors": [_link(listing, order[k], r[at, k]) for k in near],
+        }
+        found.append(_UNKNOWN | related)
     return found
 
 
@@ -107,20 +108,88 @@ def _members(listing: Listing, features: Any, mean: float | None) -> dict[str, A
     }
 
 
-def communities_of(listing: Listing, communities: Any) -> dict[str, Any]:
-    """Return the largest communities as plain dicts."""
-    names = listing.names
+def communities_of(listing: Listing) -> dict[str, Any] | None:
+    """Return the largest communities as plain dicts; None without a network."""
+    if listing.network is None:
+        return None
+    found = listing.network.communities()
     return {
-        "method": str(communities.method),
-        "count": len(communities.size),
+        "method": str(found.method),
+        "count": len(found.size),
         "largest": [
             {
                 "label": label,
-                "size": int(communities.size[label]),
-                "hub": names[communities.hub[label]],
-                "hub_index": int(communities.hub[label]),
-                "mean_similarity": number(communities.mean_similarity[label], 6),
+                "size": int(found.size[label]),
+                "hub": listing.names[found.hub[label]],
+                "hub_index": int(found.hub[label]),
+                "mean_similarity": number(found.mean_similarity[label], 6),
             }
-            for label in range(min(len(communities.size), _COMMUNITIES))
+            for label in range(min(len(found.size), _COMMUNITIES))
         ],
     }
+
+
+def network_map(listing: Listing) -> dict[str, Any] | None:
+    """Return the drawn part of a network: some of the listed features.
+
+    Returns
+    -------
+    dict or None
+        ``row`` (of each node, in the list of features), ``x``, ``y``, ``a`` and
+        ``b`` (nodes of each edge), ``weight``, ``negative`` (which correlations are;
+        None if weights say it), ``n_between`` (edges between the nodes, drawn or
+        not) and ``steps`` of the slider: ``weight`` that an edge needs, ``n_edges``
+        of the whole network and ``n_connected`` features then. None without a
+        network.
+    """
+    net, order = listing.network, listing.order
+    if net is None:
+        return None
+    row = np.flatnonzero(np.diff(net.adjacency.indptr)[order] > 0)[:_NODES]
+    nodes = order[row]
+    within = net.adjacency[nodes][:, nodes].tocsr()
+    limit = max(_FEW_EDGES, int(_EDGES_PER_NODE * len(nodes)))
+    a, b, weight = edges_of(backbone(within, limit))
+    strongest = np.lexsort((b, a, -weight))
+    a, b, weight = a[strongest], b[strongest], weight[strongest]
+    negative = None
+    if net.representation is not None:
+        negative = (net.representation.between(nodes[a], nodes[b]) < 0.0).tolist()
+    xy = layout(within, net.communities().labels[nodes])
+    return {
+        "row": row.tolist(),
+        "x": numbers(xy[:, 0], 5),
+        "y": numbers(xy[:, 1], 5),
+        "a": a.tolist(),
+        "b": b.tolist(),
+        "weight": numbers(weight, 6),
+        "negative": negative,
+        "n_between": within.nnz // 2,
+        "steps": _steps(net, weight),
+    }
+
+
+def _steps(net: Any, drawn: NDArray[np.float64]) -> list[dict[str, Any]]:
+    """Return the thresholds of the slider: each hides as many of the drawn edges."""
+    if not len(drawn):
+        return []
+    limits = np.unique(np.quantile(drawn, np.linspace(0, 1, _STEPS), method="lower"))
+    lowest = net.threshold if np.isfinite(net.threshold) else limits[0]
+    limits = np.concatenate([[min(lowest, limits[0])], limits[1:]])
+    edges = net.adjacency
+    weights = np.sort(edges.data)
+    starts = edges.indptr[:-1][np.diff(edges.indptr) > 0]
+    # Of every feature that has an edge.
+    strongest = np.sort(np.maximum.reduceat(edges.data, starts))
+    # What is rounded for the page must not hide the edge it was taken from.
+    slack = 1e-9 * max(1.0, float(np.abs(drawn).max()))
+    at = np.searchsorted(weights, limits - slack)
+    apart = np.searchsorted(strongest, limits - slack)
+    return [
+        {
+            "weight": number(limit, 7),
+            "n_edges": int((len(weights) - i) // 2),
+            "n_connected": int(len(strongest) - j),
+        }
+        for limit, i, j in zip(limits, at, apart, strict=True)
+    ]

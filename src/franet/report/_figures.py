@@ -1,10 +1,11 @@
-"""Bokeh figures of the page; colors of text and lines are set in the page."""
+"""Bokeh figures; the page sets colors of text and lines, and names nodes of the map."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from bokeh.core.properties import value
 from bokeh.models import (
     BoxAnnotation,
     ColumnDataSource,
@@ -21,6 +22,7 @@ from bokeh.plotting import figure
 
 from franet.report._text import OTHER, community_color, short, significant
 
+_THRESHOLD, _EDGES = ("threshold", "@threshold"), ("edges", "@edges{0,0}")
 _ACCENT, _CHOSEN = community_color(0), community_color(5)
 # Orange to blue through white, and white to blue: safe without red and green.
 _BLUES = ("#e3eef7", "#c3dbee", "#9cc4e2", "#6ca9d3", "#3f8cc1", "#1d6dab", "#0a4c85")
@@ -28,9 +30,16 @@ _BROWNS = ("#f9ead7", "#f4d2a7", "#eab271", "#dc8f42", "#c4702a", "#a0541d", "#7
 _SEQUENTIAL = ("#f7f7f5", *_BLUES)
 _DIVERGING = (*reversed(_BROWNS), *_SEQUENTIAL)
 _SHADES = 65  # odd: the middle of a diverging scale is a color of its own
+_LINE = {"x0": "x0", "y0": "y0", "x1": "x1", "y1": "y1", "line_color": OTHER}
+_COVER_TOOLTIPS = [("stands for", "@stands"), ("represented by", "@by")]
+_TOOLTIPS = [
+    ("score", "@score"),
+    ("community", "@community"),
+    ("neighbours", "@neighbors"),
+]
 
 
-def new_figure(*, axes: bool, toolbar_location: str | None, **options: Any) -> Any:
+def _new_figure(*, axes: bool, toolbar_location: str | None, **options: Any) -> Any:
     """Return a figure, transparent and quiet, so that the page shows through."""
     fig = figure(toolbar_location=toolbar_location, **options)
     fig.background_fill_color = fig.border_fill_color = None
@@ -46,19 +55,19 @@ def new_figure(*, axes: bool, toolbar_location: str | None, **options: Any) -> A
     return fig
 
 
-def sources(name: str, /, **columns: Any) -> ColumnDataSource:
+def _source(name: str, /, **columns: Any) -> ColumnDataSource:
     """Return a source of columns that the page finds by its name."""
     return ColumnDataSource(data=columns, name=name)
 
 
-def add_hover(fig: Any, renderer: Any, *tooltips: tuple[str, str]) -> None:
+def _add_hover(fig: Any, renderer: Any, *tooltips: tuple[str, str]) -> None:
     """Show these values of what the pointer is on."""
     fig.add_tools(HoverTool(renderers=[renderer], tooltips=list(tooltips)))
 
 
 def _new_chart(height: int, left: int, **options: Any) -> Any:
     """Return a figure of a curve."""
-    fig = new_figure(
+    fig = _new_figure(
         axes=True,
         toolbar_location=None,
         tools="",
@@ -87,24 +96,12 @@ def _add_band(fig: Any, color: str, left: float | None, right: float) -> None:
 
 def _add_mark(fig: Any, at: float, y: float | None) -> None:
     """Mark what was chosen; without a point where only a bound is known."""
-    fig.add_layout(
-        Span(
-            location=at,
-            dimension="height",
-            line_color=_CHOSEN,
-            line_dash="dotted" if y is None else "dashed",
-            line_width=1.5,
-        )
-    )
+    line = Span(location=at, dimension="height", line_color=_CHOSEN, line_width=1.5)
+    line.line_dash = "dotted" if y is None else "dashed"
+    fig.add_layout(line)
     if y is not None:
-        fig.scatter(
-            [at],
-            [y],
-            size=13,
-            marker="diamond",
-            fill_color=_CHOSEN,
-            line_color=_CHOSEN,
-        )
+        color = {"fill_color": _CHOSEN, "line_color": _CHOSEN}
+        fig.scatter([at], [y], size=13, marker="diamond", **color)
 
 
 def _name_ticks(axis: Any, at: Any, texts: Any) -> None:
@@ -128,7 +125,7 @@ def coverage_figure(summary: dict[str, Any]) -> Any:
     fig.xaxis.axis_label = "features, in the order in which they were picked"
     fig.xaxis.ticker.min_interval = 1
     fig.yaxis.formatter = NumeralTickFormatter(format="0%")
-    source = sources(
+    source = _source(
         "coverage",
         x=np.arange(1, n + 1),
         y=cover["coverage"],
@@ -155,7 +152,7 @@ def coverage_figure(summary: dict[str, Any]) -> Any:
         _add_mark(fig, count, cover["coverage"][count - 1])
     elif low is not None:
         _add_mark(fig, low, None)
-    add_hover(fig, dots, *tooltips)
+    _add_hover(fig, dots, *tooltips)
     return fig
 
 
@@ -172,23 +169,15 @@ def quality_figure(summary: dict[str, Any]) -> Any:
     fig = _threshold_chart(summary, 300, "quality", drawn)
     dots = _add_line(fig, _points(summary, solved, quality), 7)
     # Triangles that point down: at most so much.
+    hollow = {"fill_color": None, "line_color": OTHER, "line_width": 1.5}
+    source = _points(summary, proved, bound)
     tops = fig.scatter(
-        "x",
-        "y",
-        source=_points(summary, proved, bound),
-        size=8,
-        marker="inverted_triangle",
-        fill_color=None,
-        line_color=OTHER,
-        line_width=1.5,
+        "x", "y", source=source, size=8, marker="inverted_triangle", **hollow
     )
     _add_winner(fig, summary, quality)
     for points, label in ((dots, "quality"), (tops, "quality is at most")):
-        add_hover(fig, points, _THRESHOLD, (label, "@shown"), _EDGES)
+        _add_hover(fig, points, _THRESHOLD, (label, "@shown"), _EDGES)
     return fig
-
-
-_THRESHOLD, _EDGES = ("threshold", "@threshold"), ("edges", "@edges{0,0}")
 
 
 def edge_figure(summary: dict[str, Any]) -> Any:
@@ -202,7 +191,7 @@ def edge_figure(summary: dict[str, Any]) -> Any:
     fig.xaxis.axis_label = f"threshold on {symbol}, sparse to dense"
     dots = _add_line(fig, _points(summary, there, edges), 4)
     _add_winner(fig, summary, edges)
-    add_hover(fig, dots, _THRESHOLD, _EDGES)
+    _add_hover(fig, dots, _THRESHOLD, _EDGES)
     return fig
 
 
@@ -235,7 +224,7 @@ def _threshold(summary: dict[str, Any], at: int) -> str:
 
 def _points(summary: dict[str, Any], at: Any, values: Any) -> ColumnDataSource:
     edges = summary["thresholds"]["n_edges"]
-    return sources(
+    return _source(
         "curve",
         x=at,
         y=values[at],
@@ -261,10 +250,10 @@ def heat_figure(summary: dict[str, Any]) -> Any:
     if not len(i):
         return None
     labels = np.array([short(name, 48) for name in names], object)
-    source = sources(
+    source = _source(
         "cells", x=j, y=k - 1 - i, value=values[i, j], one=labels[i], other=labels[j]
     )
-    fig = new_figure(
+    fig = _new_figure(
         axes=True,
         toolbar_location=None,
         name="heat",
@@ -276,14 +265,9 @@ def heat_figure(summary: dict[str, Any]) -> Any:
         tools="save",
     )
     color = {"field": "value", "transform": _shades(values[i, j], measure)}
+    # The lines too, or seams shine through.
     cells = fig.rect(
-        "x",
-        "y",
-        width=1,
-        height=1,
-        source=source,
-        fill_color=color,
-        line_color=color,  # or seams shine through
+        "x", "y", width=1, height=1, source=source, fill_color=color, line_color=color
     )
     for axis, at in ((fig.xaxis, range(k)), (fig.yaxis, range(k - 1, -1, -1))):
         _name_ticks(axis, at, [short(name, 20) for name in names])
@@ -293,7 +277,7 @@ def heat_figure(summary: dict[str, Any]) -> Any:
     fig.xaxis.major_label_orientation = 1.2
     fig.grid.visible = False
     symbol = measure["symbol"]
-    add_hover(fig, cells, ("", "@one"), ("", "@other"), (symbol, "@value{0.000}"))
+    _add_hover(fig, cells, ("", "@one"), ("", "@other"), (symbol, "@value{0.000}"))
     return fig
 
 
@@ -304,4 +288,140 @@ def _shades(known: Any, measure: dict[str, Any]) -> LinearColorMapper:
         palette=interp_palette(palette, _SHADES),
         low=float(known.min()) if low is None else low,
         high=float(known.max()) if high is None else high,
+    )
+
+
+def map_figure(summary: dict[str, Any]) -> Any:
+    """Return the network map, None where no feature has an edge."""
+    drawn = summary["map"]
+    if not drawn["row"]:
+        return None
+    x, y = np.array(drawn["x"]), np.array(drawn["y"])
+    fig = _new_figure(
+        axes=False,
+        toolbar_location="above",
+        name="map",
+        height=560,
+        sizing_mode="stretch_width",
+        tools="pan,wheel_zoom,box_zoom,tap,reset,save",
+        active_drag="pan",
+        x_range=_around(x),
+        y_range=_around(y),
+    )
+    _add_edges(fig, drawn, x, y)
+    points = _add_nodes(fig, summary, x, y)
+    _add_labels(fig)
+    tooltips = _TOOLTIPS if summary["cover"] is None else _COVER_TOOLTIPS
+    _add_hover(fig, points, ("feature", "@name"), ("rank", "@rank"), *tooltips)
+    return fig
+
+
+def _around(values: Any) -> Range1d:
+    low, high = float(np.min(values)), float(np.max(values))
+    margin = 0.08 * (high - low) or 1.0
+    return Range1d(low - margin, high + margin)
+
+
+def _add_edges(fig: Any, drawn: dict[str, Any], x: Any, y: Any) -> None:
+    a, b = np.array(drawn["a"], int), np.array(drawn["b"], int)
+    weight = np.array(drawn["weight"], float)
+    spread = np.ptp(weight) if len(weight) else 0.0
+    share = (weight - weight.min()) / spread if spread else np.ones(len(weight))
+    negative = drawn["negative"] or [False] * len(a)
+    edges = _source(
+        "edges",
+        x0=x[a],
+        y0=y[a],
+        x1=x[b],
+        y1=y[b],
+        width=np.round(0.6 + 1.8 * share, 3),
+        alpha=np.full(len(a), 0.4),
+        dash=["dashed" if flag else "solid" for flag in negative],
+    )
+    fig.segment(
+        source=edges,
+        line_width="width",
+        line_alpha="alpha",
+        line_dash="dash",
+        name="edge-lines",
+        **_LINE,
+    )
+    # From a selected node to its strongest neighbours, drawn otherwise or not.
+    spokes = _source("spokes", x0=[], y0=[], x1=[], y1=[])
+    fig.segment(source=spokes, line_width=1.6, name="spoke-lines", **_LINE)
+
+
+def _add_nodes(fig: Any, summary: dict[str, Any], x: Any, y: Any) -> Any:
+    shown = [summary["features"][row] for row in summary["map"]["row"]]
+    cover = summary["cover"] is not None
+    # The area of a disc is its score, or how many features it represents.
+    area = [1.0 + f["members"]["count"] if cover else f["score"] or 0.0 for f in shown]
+    # Many nodes are drawn smaller.
+    largest = float(np.interp(len(x), [40, 300], [28, 17]))
+    size = 4.0 + (largest - 4.0) * np.sqrt(np.array(area) / (max(area) or 1.0))
+    nodes = _source(
+        "nodes",
+        x=x,
+        y=y,
+        size=np.round(size, 2),
+        color=[community_color(f["community"]) for f in shown],
+        alpha=np.full(len(x), 0.95),
+        line=np.full(len(x), 1.0),
+        name=[short(f["name"], 48) for f in shown],
+        rank=[f["rank"] for f in shown],
+        score=[significant(f["score"]) for f in shown],
+        community=[
+            "none" if f["community"] < 0 else str(f["community"] + 1) for f in shown
+        ],
+        neighbors=[f["n_neighbors"] for f in shown],
+    )
+    if cover:
+        symbol = summary["measure"]["symbol"]
+        nodes.data["stands"] = [f"{f['members']['count']:,}" for f in shown]
+        nodes.data["by"] = [_role(f["representative"], symbol) for f in shown]
+    points = fig.scatter(
+        "x",
+        "y",
+        source=nodes,
+        size="size",
+        fill_color="color",
+        fill_alpha="alpha",
+        line_alpha="alpha",
+        line_width="line",
+        line_color="#ffffff",
+        name="node-points",
+    )
+    # The page shows by alpha what is selected.
+    points.selection_glyph = points.nonselection_glyph = None
+    return points
+
+
+def _label(community: int) -> str:
+    return "none" if community < 0 else str(community + 1)
+
+
+def _role(by: dict[str, Any] | None, symbol: str) -> str:
+    """Return what represents a feature."""
+    if by is None:
+        return "itself"
+    return f"{short(by['name'], 40)} ({symbol} = {significant(by['weight'], 2)})"
+
+
+def _add_labels(fig: Any) -> None:
+    fig.text(
+        "x",
+        "y",
+        text="text",
+        source=_source("labels", x=[], y=[], text=[], up=[], style=[]),
+        text_font=value("sans-serif"),
+        text_font_size="12px",
+        text_font_style="style",
+        text_align="center",
+        text_baseline="bottom",
+        y_offset="up",
+        background_fill_color="#ffffff",
+        background_fill_alpha=0.78,
+        border_radius=3,
+        padding=[1, 3],
+        name="node-labels",
     )

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
 import os
 import re
+from base64 import b64encode
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from franet._common.checked import FLAG, PATH, checked
+from franet._common.files import atomic_write, check_target
 from franet._common.optional import require
 from franet.exceptions import UsageError
-from franet.io import atomic_write, check_target
 from franet.report._summary import FORMAT, VERSION
 from franet.report._text import (
     community_color,
@@ -73,7 +73,7 @@ def render(summary: dict[str, Any]) -> str:
         scripts=[bokeh, script],
         policy=_policy([bokeh, script]),
         data=json_for_html(_for_script(summary)),
-        figures=json_for_html(_figures(summary)),
+        figures=json_for_html(_documents(summary)),
         legend=_legend(summary),
         share=_shares(summary),
     )
@@ -102,16 +102,13 @@ def _environment() -> Any:
 
 def _policy(scripts: list[str]) -> str:
     """Return a policy under which only our own scripts run and nothing is loaded."""
-    hashes = " ".join(f"'sha256-{_sha256(script)}'" for script in scripts)
+    digests = [hashlib.sha256(script.encode()).digest() for script in scripts]
+    hashes = " ".join(f"'sha256-{b64encode(one).decode()}'" for one in digests)
     return (
         f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; "
         "img-src data: blob:; font-src data:; connect-src 'none'; base-uri 'none'; "
         "form-action 'none'"
     )
-
-
-def _sha256(text: str) -> str:
-    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 def _for_script(summary: dict[str, Any]) -> dict[str, Any]:
@@ -137,13 +134,12 @@ def _for_script(summary: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _figures(summary: dict[str, Any]) -> dict[str, Any]:
+def _documents(summary: dict[str, Any]) -> dict[str, Any]:
     """Return the JSON of every figure, by the id of the element it goes into."""
     from franet.report import _figures as draw
-    from franet.report._network_figure import map_figure
 
     makers = {
-        "figure-map": ("map", map_figure),
+        "figure-map": ("map", draw.map_figure),
         "figure-coverage": ("cover", draw.coverage_figure),
         "figure-quality": ("thresholds", draw.quality_figure),
         "figure-edges": ("thresholds", draw.edge_figure),

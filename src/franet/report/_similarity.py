@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from franet.estimators._backend import comparison_of
 from franet.pairs.alike import REDUNDANT, cluster_order, dissimilarities, weight_sum
 from franet.report._data import Listing
 from franet.report._text import numbers
@@ -124,7 +125,9 @@ def pair_weights(
         rows = table[features][:, features]
         return np.asarray(rows.toarray() if sparse.issparse(rows) else rows, float)
     top = _top(ranker, table)
-    return None if top is None else top - _distances(ranker, table, features)
+    if top is None:
+        return None
+    return top - dissimilarities(table, features, **comparison_of(ranker))
 
 
 def _top(ranker: Any, table: Any | None) -> float | None:
@@ -139,17 +142,5 @@ def _top(ranker: Any, table: Any | None) -> float | None:
     at = int(np.argmax(edges.data))
     j = int(np.searchsorted(edges.indptr, at, side="right") - 1)
     pair = np.array([j, edges.indices[at]])
-    return float(edges.data[at] + _distances(ranker, table, pair)[0, 1])
-
-
-def _distances(
-    ranker: Any, table: Any, features: NDArray[np.intp]
-) -> NDArray[np.float64]:
-    return dissimilarities(
-        table,
-        features,
-        ranker.similarity,
-        p=ranker.p,
-        variant=ranker.variant,
-        pairwise=ranker.missing == "pairwise",
-    )
+    d = dissimilarities(table, pair, **comparison_of(ranker))
+    return float(edges.data[at] + d[0, 1])

@@ -25,8 +25,7 @@ from franet._common.version import __version__
 from franet.estimators._base import names_of
 from franet.exceptions import Setting, UsageError
 from franet.report._data import Listing, check_columns
-from franet.report._features import communities_of, rows
-from franet.report._map import network_map
+from franet.report._features import communities_of, network_map, rows
 from franet.report._notes import data_summary, notes
 from franet.report._similarity import describe, heat_map
 from franet.report._text import number, numbers
@@ -109,8 +108,11 @@ def summarize(
     labels = _labels(ranker, names)
     given = None if X is None else check_columns(ranker, X)
     listing = Listing(ranker, given, labels, ranker.order_[:top])
-    found = _ranking(listing)
-    said = [getattr(ranker, "_diagnosis", ""), *warnings, *found["warnings"]]
+    net, table, data = listing.network, listing.table, data_summary(listing)
+    found = [getattr(ranker, "_diagnosis", ""), *warnings, *notes(listing, data)]
+    won = listing.is_frane and ranker.winner_ is not None
+    isolated = ranker.n_isolated_ if listing.is_frane else data["isolated"]["count"]
+    # Every key is always there; a part that the ranker does not have is None.
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -120,8 +122,22 @@ def summarize(
         "about": (getdoc(ranker) or "").partition("\n")[0].replace("``", ""),
         "n_features": int(ranker.n_features_in_),
         "n_selected": int(ranker.n_features_),
-        **found,
-        "warnings": [note for note in dict.fromkeys(said) if note],
+        "n_edges": None if net is None else int(net.n_edges),
+        "n_isolated": isolated,
+        "n_constant": data["constant"]["count"],
+        "truncated": None if net is None else bool(net.truncated_),
+        "threshold": None if net is None else number(net.threshold),
+        "quality": number(ranker.quality_[ranker.winner_]) if won else None,
+        "n_examples": None if table is None else int(table.shape[0]),
+        "measure": describe(listing),
+        "warnings": [note for note in dict.fromkeys(found) if note],
+        "data": data,
+        "features": rows(listing),
+        "communities": communities_of(listing),
+        "map": network_map(listing),
+        "thresholds": _thresholds(ranker) if listing.is_frane else None,
+        "cover": _cover(ranker, labels) if listing.is_cover else None,
+        "heat": heat_map(listing),
         "parameters": _parameters(ranker),
         "versions": _versions(),
         "seconds": None if seconds is None else round(seconds, 3),
@@ -142,38 +158,6 @@ def _labels(ranker: Any, names: Sequence[str] | None) -> list[str]:
 def _text(name: Any) -> str:
     # Half of a surrogate pair is no text that a file can hold.
     return str(name).encode("utf-8", "replace").decode()
-
-
-def _ranking(listing: Listing) -> dict[str, Any]:
-    """Return what is known of the ranking: None for a part that a ranker lacks."""
-    ranker, net, table = listing.ranker, listing.network, listing.table
-    communities = None if net is None else net.communities()
-    data = data_summary(listing)
-    return {
-        "n_edges": None if net is None else int(net.n_edges),
-        "n_isolated": int(ranker.n_isolated_)
-        if listing.is_frane
-        else data["isolated"]["count"],
-        "n_constant": data["constant"]["count"],
-        "truncated": None if net is None else bool(net.truncated_),
-        "threshold": None if net is None else number(net.threshold),
-        "quality": _quality(ranker) if listing.is_frane else None,
-        "n_examples": None if table is None else int(table.shape[0]),
-        "measure": describe(listing),
-        "warnings": notes(listing, data),
-        "data": data,
-        "features": rows(listing),
-        "communities": None if net is None else communities_of(listing, communities),
-        "map": None if net is None else network_map(net, communities, listing.order),
-        "thresholds": _thresholds(ranker) if listing.is_frane else None,
-        "cover": _cover(ranker, listing.names) if listing.is_cover else None,
-        "heat": heat_map(listing),
-    }
-
-
-def _quality(ranker: Any) -> float | None:
-    """Return the quality of the threshold that won."""
-    return None if ranker.winner_ is None else number(ranker.quality_[ranker.winner_])
 
 
 def _thresholds(ranker: Any) -> dict[str, Any]:
@@ -214,14 +198,13 @@ def _cover(ranker: Any, names: Sequence[str]) -> dict[str, Any]:
 
 def _parameters(ranker: Any) -> dict[str, Any]:
     def plain(value: Any) -> Any:
-        if value is None or isinstance(value, bool):
+        value = value.item() if isinstance(value, np.generic) else value
+        if value is None or isinstance(value, bool | int):
             return value
+        if isinstance(value, float):
+            return number(value)
         if isinstance(value, str):
             return _text(value)
-        if isinstance(value, int | np.integer):
-            return int(value)
-        if isinstance(value, float | np.floating):
-            return number(value)
         if isinstance(value, Collection):
             few = len(value) <= _FEW and not isinstance(value, Mapping)
             kind = type(value).__name__
