@@ -138,11 +138,7 @@ def plot_critical_difference(
         The number of data sets behind average ranks.
     lower_is_better : bool, default=True
         Whether scores are errors.
-    {ax}
-
-    Returns
-    -------
-    {axes}
+    {ax_to_axes}
 
     Examples
     --------
@@ -317,11 +313,7 @@ def plot_simplex(comparison: Comparison, *, ax: Any = None) -> Any:
     ----------
     comparison : Comparison
         What `franet.evaluation.statistics.hierarchical` returned.
-    {ax}
-
-    Returns
-    -------
-    {axes}
+    {ax_to_axes}
 
     Examples
     --------

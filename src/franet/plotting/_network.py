@@ -66,11 +66,7 @@ def plot_network(
         Whether communities are listed.
     seed : int, default=0
         The seed of the layout.
-    {ax}
-
-    Returns
-    -------
-    {axes}
+    {ax_to_axes}
 
     Examples
     --------

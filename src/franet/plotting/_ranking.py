@@ -46,11 +46,7 @@ def plot_scores(ranker: Any, *, top: int = 25, ax: Any = None) -> Any:
         A fitted ranker, or a network.
     top : int, default=25
         How many features.
-    {ax}
-
-    Returns
-    -------
-    {axes}
+    {ax_to_axes}
 
     Examples
     --------
@@ -118,11 +114,7 @@ def plot_similarity(
         The table of the fit. Without it, pairs that make no edge are left blank.
     top : int, default=40
         How many features.
-    {ax}
-
-    Returns
-    -------
-    {axes}
+    {ax_to_axes}
 
     Examples
     --------
@@ -300,11 +292,7 @@ def plot_coverage(ranker: Any, ax: Any = None) -> Any:
     ----------
     ranker : Cover
         A fitted ranker.
-    {ax}
-
-    Returns
-    -------
-    {axes}
+    {ax_to_axes}
 
     Raises
     ------

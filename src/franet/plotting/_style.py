@@ -40,7 +40,9 @@ _AX = """
 ax : matplotlib.axes.Axes, optional
     Where to draw; by default in a new figure.
 """
-_AXES = """
+_AX_TO_AXES = f"""{_AX}
+Returns
+-------
 ax : matplotlib.axes.Axes
     The axes.
 """
@@ -49,8 +51,9 @@ ax : matplotlib.axes.Axes
 def picture(**kinds: Kind) -> Callable[[Function], Function]:
     """Return a decorator for a function that draws.
 
-    It checks the parameters, `ax` among them, and describes `ax` as a parameter
-    (``{ax}``) and as what is returned (``{axes}``).
+    It checks the parameters, `ax` among them, and describes `ax` in the docstring:
+    ``{ax}`` is its entry as a parameter, ``{ax_to_axes}`` the same and what is
+    returned.
 
     Parameters
     ----------
@@ -59,7 +62,7 @@ def picture(**kinds: Kind) -> Callable[[Function], Function]:
     """
 
     def decorate(function: Function) -> Function:
-        documented = shared_docs(ax=_AX, axes=_AXES)(function)
+        documented = shared_docs(ax=_AX, ax_to_axes=_AX_TO_AXES)(function)
         return checked(**kinds, ax=optional(AXES))(documented)
 
     return decorate

@@ -22,7 +22,13 @@ from franet.pairs.similarity._sparse import constant_in
 from franet.report._text import number
 
 _BINS = 24
-_NO_VALUES = {"counts": [], "low": None, "high": None, "median": None, "missing": 0}
+_NO_VALUES: dict[str, Any] = {
+    "counts": [],
+    "low": None,
+    "high": None,
+    "median": None,
+    "missing": 0,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +75,7 @@ class Listing:
         return None if similarities else self.given
 
     @cached_property
-    def constant(self) -> Any | None:
+    def constant(self) -> Any:
         """Which features are constant, None if that is not known."""
         if self.network is None and self.table is not None:
             return constant_in(self.table)

@@ -245,9 +245,9 @@ def heat_figure(summary: dict[str, Any]) -> Any:
     heat, measure = summary["heat"], summary["measure"]
     names = [summary["features"][row]["name"] for row in heat["row"]]
     k = len(names)
-    values = np.array(heat["weight"], float) + measure["offset"]
-    i, j = np.nonzero(np.isfinite(values)) if k > 1 else ((), ())
-    if not len(i):
+    values = np.array(heat["weight"], float).reshape(k, k) + measure["offset"]
+    i, j = np.nonzero(np.isfinite(values))
+    if k < 2 or not len(i):
         return None
     labels = np.array([short(name, 48) for name in names], object)
     source = _source(
