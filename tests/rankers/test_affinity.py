@@ -12,10 +12,11 @@ from franet.rankers._affinity import (
     SPARE,
     affinity,
     autocorrelation,
+    embedding,
     neighbors,
+    normalised,
     scaled,
 )
-from franet.rankers._embedding import embedding, normalised
 from rankers.spectral import graph_of, weights
 from tables import TABLES, random
 

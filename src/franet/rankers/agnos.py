@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -11,16 +10,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from franet.engine.device import wanted
 from franet.exceptions import DataError
 from franet.rankers import _agnos_numpy, _agnos_torch
 from franet.rankers._agnos_numpy import Network, Settings, Training
-from franet.rankers._base import Ranker
+from franet.rankers._base import COUNT, NOT_NEGATIVE, POSITIVE, Ranker
 from franet.rankers.intrinsic_dimension import intrinsic_dimension
-
-__all__ = ["AgnoS"]
 
 
 class AgnoS(Ranker):
@@ -148,16 +145,12 @@ class AgnoS(Ranker):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **Ranker._parameter_constraints,
         "variant": [StrOptions({"slack", "weights"})],
-        "n_hidden": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
-        "penalty": [Interval(Real, 0, None, closed="left")],
-        "learning_rate": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "patience": [Interval(Integral, 1, None, closed="left")],
+        "n_hidden": [StrOptions({"auto"}), COUNT],
+        "penalty": [NOT_NEGATIVE],
+        "learning_rate": [POSITIVE],
+        "patience": [COUNT],
         "backend": [str],
-        "random_state": ["random_state"],
     }
     _backends: ClassVar[tuple[str, ...]] = ("numpy", "torch")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,8 +14,6 @@ from franet.pairs.similarity._sparse import constant_in
 from franet.rankers._base import Ranker
 from franet.rankers._facility import Columns, FacilityGains
 from franet.rankers._greedy import dense, falling, how_many
-
-__all__ = ["FacilityLocation"]
 
 # A feature that is covered up to this is a copy of a pick.
 _COPY = 1e-9
@@ -35,19 +33,14 @@ class FacilityLocation(Ranker):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=None
-        How many features `transform` keeps; a float is a share, None keeps half.
+    {n_features_to_select}
     power : float, default=2
         The exponent p, at least 1. With 2 a feature counts by the share of its
         variance that its representative explains; larger values ask for closer
         resemblance.
-    n_ranked : int, default=None
-        How many features are put in order by picking; None: as many as
-        `n_features_to_select` asks for (64 if it is None), at least 64. The others
-        are ordered by what each alone would add after the last pick. Thousands of
-        picks from many features take long; this number bounds them.
-    n_jobs : int, default=None
-        Number of threads; -1 and None mean all cores. No result depends on it.
+    {n_ranked}
+        Thousands of picks from many features take long; this number bounds them.
+    {n_jobs}
 
     Attributes
     ----------
@@ -55,27 +48,14 @@ class FacilityLocation(Ranker):
         The gain of a pick: the increase of F when it was picked. Others: what the
         feature would add after the last pick. A feature counts 1, the table at most
         n. Copies of a pick add nothing and score 0; constant columns -1.
-    feature_importances_ : ndarray of shape (n_features_in_,)
-        The same, under scikit-learn's name.
-    ranking_ : ndarray of shape (n_features_in_,)
-        1 is best. Scores within 1e-9 of each other are equal.
-    support_ : ndarray of bool of shape (n_features_in_,)
-        The features that `transform` keeps.
-    n_features_ : int
-        How many those are.
-    order_ : ndarray of int of shape (n_features_in_,)
-        All features, best first.
     n_ranked_ : int
-        How many of them were picked, one after another.
+        How many features were picked, one after another.
     gains_ : ndarray
         The gain of each pick.
     coverage_ : ndarray
         ``F / n`` after each pick, n without constant columns: 1 if every feature is
         as good as its representative.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Their names, if the table has names.
+    {attributes}
 
     Notes
     -----
@@ -112,10 +92,7 @@ class FacilityLocation(Ranker):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **Ranker._parameter_constraints,
         "power": [Interval(Real, 1, None, closed="left")],
-        "n_ranked": [None, Interval(Integral, 1, None, closed="left")],
-        "n_jobs": [Integral, None],
     }
 
     def __init__(

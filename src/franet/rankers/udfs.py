@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import eigh, svd
-from sklearn.utils._param_validation import Interval
 
 from franet.estimators._base import Need
 from franet.rankers._affinity import GraphRanker, dense, neighbors, scaled
-
-__all__ = ["UDFS"]
+from franet.rankers._base import NOT_NEGATIVE, POSITIVE
 
 # Rows of W are never taken shorter than this when they divide.
 SHORTEST = 1e-8
@@ -36,8 +33,7 @@ class UDFS(GraphRanker):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=None
-        How many features `transform` keeps; a float is a share, None keeps half.
+    {n_features_to_select}
     n_clusters : int, default=5
         The number K of projections, at most the rank of the table. The paper takes
         the number of classes; 5 is what is usual where it is not known.
@@ -54,35 +50,17 @@ class UDFS(GraphRanker):
         Whether columns are brought to unit variance. Without it a column of small
         values varies little in any neighbourhood and wins. The literature takes raw
         values: False.
-    max_iter : int, default=50
-        Largest number of iterations.
-    tol : float, default=1e-4
-        The iteration ends when the vector of scores moves by less than this share of
-        its length.
+    {max_iter}
+    {tol}
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features_in_,)
         The length of the row of W, between 0 and 1, larger is better: how much a
         feature takes part in the projections. Constant columns score 0, rank last.
-    feature_importances_ : ndarray of shape (n_features_in_,)
-        The same, under scikit-learn's name.
-    ranking_ : ndarray of shape (n_features_in_,)
-        1 is best. Scores within 1e-9 of each other are equal.
-    order_ : ndarray of int of shape (n_features_in_,)
-        All features, best first.
-    support_ : ndarray of bool of shape (n_features_in_,)
-        The features that `transform` keeps.
-    n_features_ : int
-        How many those are.
-    n_iter_ : int
-        Number of iterations; `max_iter` if the tolerance was not reached.
-    constant_ : ndarray of bool of shape (n_features_in_,)
-        Constant columns.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Their names, if the table has names.
+    {n_iter_}
+    {constant_}
+    {attributes}
 
     Notes
     -----
@@ -115,12 +93,8 @@ class UDFS(GraphRanker):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **GraphRanker._parameter_constraints,
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
-        "gamma": [Interval(Real, 0, None, closed="left")],
-        "ridge": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        "gamma": [NOT_NEGATIVE],
+        "ridge": [POSITIVE],
     }
 
     _needs: ClassVar[dict[str, Need]] = {}  # its graph has no weights
@@ -166,19 +140,13 @@ class UDFS(GraphRanker):
     ) -> NDArray[np.float64]:
         """Return the lengths of the rows of W = VQ after the iteration."""
         k = min(self.n_clusters, len(C))
-        weights = np.ones(len(V))
-        scores = np.zeros(len(V))
-        for iteration in range(1, self.max_iter + 1):
-            self.n_iter_ = iteration
+
+        def step(lengths: NDArray[np.float64]) -> NDArray[np.float64]:
+            weights = 1 / (2 * np.maximum(lengths, SHORTEST))
             P = C + self.gamma * (V.T @ (weights[:, None] * V))
-            Q = eigh(P, subset_by_index=(0, k - 1), check_finite=False)[1]
-            before = scores
-            W = V @ Q
-            scores = np.sqrt(np.einsum("jk,jk->j", W, W))
-            weights = 1 / (2 * np.maximum(scores, SHORTEST))
-            if np.linalg.norm(scores - before) <= self.tol * np.linalg.norm(scores):
-                break
-        return scores
+            return V @ eigh(P, subset_by_index=(0, k - 1), check_finite=False)[1]
+
+        return self._settle(len(V), step)
 
 
 def local_scatter(

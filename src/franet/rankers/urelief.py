@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,11 +13,9 @@ from sklearn.utils._param_validation import Interval
 
 from franet._common.progress import report
 from franet.pairs.similarity._sparse import constant_in
-from franet.rankers._base import Ranker
+from franet.rankers._base import COUNT, Ranker
 from franet.rankers._greedy import dense
 from franet.rankers.kernels import relief_sums
-
-__all__ = ["URelief"]
 
 # Distances computed at a time, 32 MB of them.
 _DISTANCES = 4_000_000
@@ -39,8 +37,7 @@ class URelief(Ranker):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=None
-        How many features `transform` keeps; a float is a share, None keeps half.
+    {n_features_to_select}
     n_neighbors : int, default=20
         Neighbours of each row, as in the authors' code; all others if there are fewer.
     n_references : int or float, default=None
@@ -53,20 +50,7 @@ class URelief(Ranker):
     ----------
     scores_ : ndarray of shape (n_features_in_,)
         ``w_j``, between -1 and 1, larger is better; -1 for constant columns.
-    feature_importances_ : ndarray of shape (n_features_in_,)
-        The same, under scikit-learn's name.
-    ranking_ : ndarray of shape (n_features_in_,)
-        1 is best. Scores within 1e-9 of each other are equal.
-    order_ : ndarray of int of shape (n_features_in_,)
-        All features, best first.
-    support_ : ndarray of bool of shape (n_features_in_,)
-        The features that `transform` keeps.
-    n_features_ : int
-        How many those are.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Their names, if the table has names.
+    {attributes}
 
     Notes
     -----
@@ -91,14 +75,11 @@ class URelief(Ranker):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **Ranker._parameter_constraints,
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "n_references": [
             None,
-            Interval(Integral, 1, None, closed="left"),
+            COUNT,
             Interval(Real, 0, 1, closed="neither"),
         ],
-        "random_state": ["random_state"],
     }
 
     def __init__(
