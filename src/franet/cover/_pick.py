@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 from franet._common.progress import report
 from franet.cover._arrays import host
 from franet.cover._constraints import Constraints
-from franet.cover._shares import Linear, Nearest, Representatives, Table
+from franet.cover._shares import (
+    Linear,
+    Nearest,
+    Representatives,
+    Table,
+    sample_of,
+)
 from franet.pairs.tiles import TileRunner
 from franet.search.ranking import EQUAL
 
@@ -49,7 +55,7 @@ class Picker:
         self._runner = TileRunner(n_threads if isinstance(table.Z, np.ndarray) else 1)
         self._constraints = constraints
         self._open = ~constraints.closed
-        self._single = Representatives(table, self._runner)
+        self._single = Representatives(table.Z, *sample_of(table), self._runner)
         self._linear = Linear(table)
         self._nearest = Nearest(table, self._runner)
         # As if five examples drawn at random were the nearest.

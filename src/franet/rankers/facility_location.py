@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval
 from franet._common.threads import count_threads
 from franet.pairs.similarity._sparse import constant_in
 from franet.rankers._base import Ranker
-from franet.rankers._facility import Columns, FacilityGains
+from franet.rankers._facility import FacilityGains
 from franet.rankers._greedy import dense, falling, how_many
 
 # A feature that is covered up to this is a copy of a pick.
@@ -59,18 +59,17 @@ class FacilityLocation(Ranker):
 
     Notes
     -----
-    The search is lazy [2]_: gains only fall, so that an old gain is an upper bound,
-    and only candidates whose bound exceeds the best gain are looked at again. A pick
-    raises the cover of some features only, and only those change a gain: a bound is
-    renewed at O(m) for each rise since it was last. Of n features that are alike the
-    t-th pick covers about n/t better, so that k picks take O(m·n²·log k) at most.
-    Where that is less work, a pass over all pairs, tile by tile, renews all bounds.
-    Another one, at the end, finds what features not picked would add. There is never
-    an n × n array. The first gains take no pass if p is 2: they are a quadratic form.
+    The search is lazy [2]_: gains only fall, and only candidates whose bound exceeds
+    the best gain are looked at again. A pick raises the cover of some features only,
+    and only those change a gain: bounds fall by O(m) for each feature and rise. Of n
+    features that are alike the t-th pick covers about n/t better, so that k picks take
+    O(m·n²·log k). A pass over all pairs, tile by tile, finds what features not picked
+    would add. There is never an n × n array. The first gains take no pass if p is 2:
+    they are a quadratic form.
 
-    A float32 table is passed over in float32, with sums in float64, and bounds carry
-    a margin for its rounding; what is picked, and its gain, is decided in float64. A
-    sparse table is made dense. A pick is the first column among equal gains.
+    A float32 table is passed over in float32, with sums in float64; what is picked, and
+    its gain, is decided in float64, and bounds carry a margin for rounding. A sparse
+    table is made dense. A pick is the first column among equal gains.
 
     References
     ----------
@@ -116,7 +115,8 @@ class FacilityLocation(Ranker):
         self.gains_ = np.empty(0)
         if k:
             cover = FacilityGains(
-                Columns(dense(X), columns),
+                dense(X),
+                columns,
                 float(self.power),
                 count_threads(self.n_jobs),
             )

@@ -11,11 +11,11 @@ from scipy.spatial.distance import cdist
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
+from franet._common.jit import kernel
 from franet._common.progress import report
 from franet.pairs.similarity._sparse import constant_in
 from franet.rankers._base import COUNT, Ranker
 from franet.rankers._greedy import dense
-from franet.rankers.kernels import relief_sums
 
 # Distances computed at a time, 32 MB of them.
 _DISTANCES = 4_000_000
@@ -146,3 +146,18 @@ def _weights(
     own, joint, P = own / pairs, joint / pairs, P / pairs
     alike = (own - joint) / (1.0 - P) if P < 1.0 else 0.0
     return np.asarray((joint / P if P > 0.0 else 0.0) - alike + np.zeros(len(own)))
+
+
+@kernel
+def relief_sums(
+    X: Any, rows: Any, neighbours: Any, distances: Any, *, own: Any, joint: Any
+) -> None:
+    """Sum differences of rows and their neighbours, plain and times the distance."""
+    for r in range(rows.size):
+        for q in range(neighbours.shape[1]):
+            s = neighbours[r, q]
+            t = distances[r, q]
+            for i in range(X.shape[1]):
+                d = abs(X[rows[r], i] - X[s, i])
+                own[i] += d
+                joint[i] += d * t
