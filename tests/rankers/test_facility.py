@@ -7,7 +7,7 @@ import pytest
 
 from franet.cover._shares import Representatives
 from franet.cover.kernels import add_gains, subtract_falls
-from franet.rankers._facility import FacilityGains
+from franet.rankers.facility_location import FacilityGains
 from tables import blocks, random
 
 

@@ -20,8 +20,6 @@ from franet.cover._shares import (
 from franet.pairs.tiles import TileRunner
 from franet.search.ranking import EQUAL
 
-__all__ = ["NOTHING", "Picker"]
-
 # Candidates of the largest gain for which neighbours are searched.
 _SHORT = 64
 # What a pick must add, as a share of the table, to be one.

@@ -33,15 +33,6 @@ from franet.pairs.similarity._standardize import (
 )
 from franet.pairs.tiles import TileRunner
 
-__all__ = [
-    "Linear",
-    "Nearest",
-    "Representatives",
-    "Table",
-    "blocks_of",
-    "make_table",
-]
-
 # Features that stand for all where there are more: the coverage is theirs.
 SAMPLE = 2048
 # Examples that take part in the search for neighbours, and those that are rebuilt.

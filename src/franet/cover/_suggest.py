@@ -13,8 +13,6 @@ from franet.cover._arrays import Array, at_once, kernels_of, namespace
 from franet.exceptions import UsageError
 from franet.pairs.tiles import TileRunner
 
-__all__ = ["Suggestion", "suggest"]
-
 # Examples are cut so often into so many folds, each of at least _SMALLEST examples.
 _TIMES, _FOLDS, _SMALLEST = 3, 10, 3
 # A pick is worth its place if it keeps so much of other features.

@@ -14,16 +14,6 @@ from numpy.typing import NDArray
 
 from franet._common.jit import kernel, reduction
 
-__all__ = [
-    "EQUAL",
-    "add_squares_of",
-    "gains_of_picks",
-    "medians",
-    "neighbour_errors",
-    "running_max",
-    "subtract_falls",
-]
-
 # Squared distances that differ by less, relatively, are equal: sums round so much.
 EQUAL = 1e-11
 

@@ -221,39 +221,27 @@ def autocorrelation(graph: Affinity, X: Any, *, centre: bool) -> NDArray[np.floa
 
     With ``centre``, f is first centred by its mean weighted by the degrees.
     """
+    W, degrees = graph.weights, graph.degrees
+    total = max(degrees.sum(), TINY)
     if sparse.issparse(X):
-        own, shared, sums = _sparse_moments(graph, X)
-        raw = own.copy()
+        X = X.astype(np.float64)
+        raw = own = np.ravel(X.multiply(X).T @ degrees)
+        shared = np.ravel((W @ X).multiply(X).sum(axis=0))
         if centre:
-            mean_square = sums**2 / max(graph.degrees.sum(), TINY)
+            mean_square = np.ravel(X.T @ degrees) ** 2 / total
             own, shared = own - mean_square, shared - mean_square
         return _ratio(shared, own, raw)
     out = np.empty(X.shape[1])
     width = max(1, BLOCK // X.shape[0])
     for start in range(0, X.shape[1], width):
-        block = slice(start, start + width)
-        out[block] = _block_autocorrelation(graph, X[:, block], centre)
+        F = np.array(X[:, start : start + width], dtype=np.float64, order="C")
+        raw = degrees @ (F * F)
+        if centre:
+            F -= (degrees @ F) / total
+        own = degrees @ (F * F)
+        shared = np.einsum("ij,ij->j", F, W @ F)
+        out[start : start + width] = _ratio(shared, own, raw)
     return out
-
-
-def _sparse_moments(graph: Affinity, X: Any) -> tuple[NDArray[np.float64], ...]:
-    X = X.astype(np.float64)
-    own = np.ravel(X.multiply(X).T @ graph.degrees)
-    shared = np.ravel((graph.weights @ X).multiply(X).sum(axis=0))
-    return own, shared, np.ravel(X.T @ graph.degrees)
-
-
-def _block_autocorrelation(
-    graph: Affinity, block: NDArray[Any], centre: bool
-) -> NDArray[np.float64]:
-    F = np.array(block, dtype=np.float64, order="C")
-    degrees = graph.degrees
-    raw = degrees @ (F * F)
-    if centre:
-        F -= (degrees @ F) / max(degrees.sum(), TINY)
-    own = degrees @ (F * F)
-    shared = np.einsum("ij,ij->j", F, graph.weights @ F)
-    return _ratio(shared, own, raw)
 
 
 def _ratio(
