@@ -337,10 +337,39 @@ def _fix_basis(
     return vectors
 
 
-class GraphRanker(Ranker):
+class NeighborRanker(Ranker):
     """A base for rankers that look at the neighbours of each example.
 
     It finds the constant columns, which rank last whatever their score.
+
+    Attributes
+    ----------
+    constant_ : ndarray of bool of shape (n_features_in_,)
+        Constant columns.
+    n_iter_ : int
+        Number of iterations; `max_iter` if the tolerance was not reached.
+    """
+
+    n_neighbors: int = 5
+    standardize: bool = False
+
+    def _begin(self, X: Any) -> Any:
+        """Find the constant columns; return the table, where squares do not overflow.
+
+        A table of extreme values is multiplied by a power of two.
+        """
+        self.constant_ = constant_in(X)
+        values = X.data if sparse.issparse(X) else X
+        largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+        self._unit = 1.0
+        if 0.0 < largest < 1 / LARGE or largest > LARGE:
+            self._unit = float(powers_of_two(np.array([largest]))[0])
+            return X * self._unit
+        return X
+
+
+class GraphRanker(NeighborRanker):
+    """A base for rankers that look at a weighted graph of the examples.
 
     Parameters
     ----------
@@ -359,34 +388,12 @@ class GraphRanker(Ranker):
     ----------
     width_ : float
         The width of the heat kernel that was used; NaN without one.
-    constant_ : ndarray of bool of shape (n_features_in_,)
-        Constant columns.
-    n_iter_ : int
-        Number of iterations; `max_iter` if the tolerance was not reached.
     """
 
     _needs: ClassVar[dict[str, Need]] = {"width": Need("auto", "affinity", ("heat",))}
 
-    n_neighbors: int
-    standardize: bool
-    affinity: str
-    width: float | str
-    max_iter: int
-    tol: float
-
-    def _begin(self, X: Any) -> Any:
-        """Find the constant columns; return the table, where squares do not overflow.
-
-        A table of extreme values is multiplied by a power of two.
-        """
-        self.constant_ = constant_in(X)
-        values = X.data if sparse.issparse(X) else X
-        largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
-        self._unit = 1.0
-        if 0.0 < largest < 1 / LARGE or largest > LARGE:
-            self._unit = float(powers_of_two(np.array([largest]))[0])
-            return X * self._unit
-        return X
+    affinity: str = "heat"
+    width: float | str = "auto"
 
     def _affinity(self, X: Any) -> Affinity:
         """Return the graph of the rows of X; note it if it collapsed."""
@@ -408,16 +415,20 @@ class GraphRanker(Ranker):
             self._collapsed = graph.collapsed
         return graph
 
-    def _settle(
-        self, n: int, step: Callable[[NDArray[np.float64]], NDArray[np.float64]]
-    ) -> NDArray[np.float64]:
-        """Let ``W = step(lengths of the rows of W)`` settle; return the lengths."""
-        lengths, before = np.full(n, 0.5), np.zeros(n)
-        for iteration in range(1, self.max_iter + 1):
-            self.n_iter_ = iteration
-            W = step(lengths)
-            lengths = np.sqrt(np.einsum("jk,jk->j", W, W))
-            if np.linalg.norm(lengths - before) <= self.tol * np.linalg.norm(lengths):
-                break
-            before = lengths
-        return lengths
+
+def settle(
+    ranker: Any, n: int, step: Callable[[NDArray[np.float64]], NDArray[np.float64]]
+) -> NDArray[np.float64]:
+    """Let ``W = step(lengths of its n rows)`` settle; return these lengths.
+
+    The ranker's `max_iter` and `tol` say how long, its `n_iter_` is set.
+    """
+    lengths, before = np.full(n, 0.5), np.zeros(n)
+    for iteration in range(1, ranker.max_iter + 1):
+        ranker.n_iter_ = iteration
+        W = step(lengths)
+        lengths = np.sqrt(np.einsum("jk,jk->j", W, W))
+        if np.linalg.norm(lengths - before) <= ranker.tol * np.linalg.norm(lengths):
+            break
+        before = lengths
+    return lengths

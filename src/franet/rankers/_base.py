@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from dataclasses import dataclass, field
 from inspect import signature
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, Self, dataclass_transform
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,10 +42,13 @@ SHARED_CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 
+@dataclass_transform(eq_default=False, kw_only_default=True)
+@dataclass(eq=False, repr=False)
 class Ranker(FeatureRanker):
     """A base for rankers that score the columns of a checked table.
 
-    A ranker implements `_score`: a float64 score for each column, larger is better.
+    Rankers are dataclasses whose fields are their parameters. A ranker implements
+    `_score`: a float64 score for each column, larger is better.
     It sets `_collapsed` to why what it is built on has collapsed, if it has. It names
     the constraints of those of its parameters that are not in `SHARED_CONSTRAINTS`. A
     line ``{name}`` of its docstring becomes the entry of that name in the docstring of
@@ -84,8 +88,11 @@ class Ranker(FeatureRanker):
         Their names, if the table has names.
     """
 
+    n_features_to_select: int | float | None = field(default=None, kw_only=False)
+
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        dataclass(eq=False, repr=False, kw_only=True)(cls)
         known = {**SHARED_CONSTRAINTS, **cls._parameter_constraints}
         # Those that it has, in their order; a base for other rankers has none.
         names = [name for name in signature(cls).parameters if name in known]

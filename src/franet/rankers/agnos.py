@@ -139,30 +139,15 @@ class AgnoS(Ranker):
     }
     _backends: ClassVar[tuple[str, ...]] = ("numpy", "torch")
 
-    def __init__(
-        self,
-        n_features_to_select: int | float | None = None,
-        *,
-        variant: Literal["slack", "weights"] = "slack",
-        n_hidden: int | Literal["auto"] = "auto",
-        penalty: float = 1.0,
-        learning_rate: float = 1e-2,
-        max_iter: int = 2000,
-        tol: float = 1e-2,
-        patience: int = 100,
-        backend: str = "auto",
-        random_state: Any = None,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.variant = variant
-        self.n_hidden = n_hidden
-        self.penalty = penalty
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.tol = tol
-        self.patience = patience
-        self.backend = backend
-        self.random_state = random_state
+    variant: Literal["slack", "weights"] = "slack"
+    n_hidden: int | Literal["auto"] = "auto"
+    penalty: float = 1.0
+    learning_rate: float = 1e-2
+    max_iter: int = 2000
+    tol: float = 1e-2
+    patience: int = 100
+    backend: str = "auto"
+    random_state: Any = None
 
     def _score(self, X: Any) -> NDArray[np.float64]:
         self.backend_ = "torch" if wanted(self._place()) else "numpy"

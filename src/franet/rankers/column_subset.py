@@ -86,16 +86,8 @@ class ColumnSubset(Ranker):
     array([0.403, 0.563, 0.631])
     """
 
-    def __init__(
-        self,
-        n_features_to_select: int | float | None = None,
-        *,
-        standardize: bool = True,
-        n_ranked: int | None = None,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.standardize = standardize
-        self.n_ranked = n_ranked
+    standardize: bool = True
+    n_ranked: int | None = None
 
     def _score(self, X: Any) -> NDArray[np.float64]:
         n = X.shape[1]

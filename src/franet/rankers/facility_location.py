@@ -104,18 +104,9 @@ class FacilityLocation(Ranker):
         "power": [Interval(Real, 1, None, closed="left")],
     }
 
-    def __init__(
-        self,
-        n_features_to_select: int | float | None = None,
-        *,
-        power: float = 2,
-        n_ranked: int | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.power = power
-        self.n_ranked = n_ranked
-        self.n_jobs = n_jobs
+    power: float = 2
+    n_ranked: int | None = None
+    n_jobs: int | None = None
 
     def _score(self, X: Any) -> NDArray[np.float64]:
         n = X.shape[1]

@@ -101,26 +101,13 @@ class Genie3(Ranker):
         "n_components": [None, COUNT],
     }
 
-    def __init__(
-        self,
-        n_features_to_select: int | float | None = None,
-        *,
-        n_estimators: int = 100,
-        max_features: str | int | float | None = "log2",
-        min_samples_leaf: int = 1,
-        bootstrap: bool = True,
-        n_components: int | None = 256,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.n_estimators = n_estimators
-        self.max_features = max_features
-        self.min_samples_leaf = min_samples_leaf
-        self.bootstrap = bootstrap
-        self.n_components = n_components
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_estimators: int = 100
+    max_features: str | int | float | None = "log2"
+    min_samples_leaf: int = 1
+    bootstrap: bool = True
+    n_components: int | None = 256
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def _score(self, X: Any) -> NDArray[np.float64]:
         scores = np.full(X.shape[1], -1.0)

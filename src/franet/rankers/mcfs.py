@@ -37,6 +37,16 @@ class MCFS(GraphRanker):
     Parameters
     ----------
     {n_features_to_select}
+    {n_neighbors}
+        5 is the paper's.
+    standardize : bool, default=True
+        Whether columns are brought to unit variance, for distances and regressions.
+        A coefficient grows as the unit of its column shrinks, so that without it the
+        score says more about units than about clusters. The literature takes raw
+        values: False.
+    {affinity}
+    {width}
+        All features tie then.
     n_clusters : int, default=5
         The number K of eigenvectors. The paper takes the number of clusters; 5 is
         what is usual where it is not known.
@@ -44,16 +54,6 @@ class MCFS(GraphRanker):
         Steps of each regression, d, at most m − 1 and n. None is the number of
         features to select, as in the paper, but at most m / 2: with as many features
         as examples the regression repeats y exactly, whatever the features.
-    {n_neighbors}
-        5 is the paper's.
-    {affinity}
-    {width}
-        All features tie then.
-    standardize : bool, default=True
-        Whether columns are brought to unit variance, for distances and regressions.
-        A coefficient grows as the unit of its column shrinks, so that without it the
-        score says more about units than about clusters. The literature takes raw
-        values: False.
 
     Attributes
     ----------
@@ -92,24 +92,9 @@ class MCFS(GraphRanker):
         "n_nonzero": [None, COUNT],
     }
 
-    def __init__(
-        self,
-        n_features_to_select: int | float | None = None,
-        *,
-        n_clusters: int = 5,
-        n_nonzero: int | None = None,
-        n_neighbors: int = 5,
-        affinity: str = "heat",
-        width: float | str = "auto",
-        standardize: bool = True,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.n_clusters = n_clusters
-        self.n_nonzero = n_nonzero
-        self.n_neighbors = n_neighbors
-        self.affinity = affinity
-        self.width = width
-        self.standardize = standardize
+    n_clusters: int = 5
+    n_nonzero: int | None = None
+    standardize: bool = True
 
     def _score(self, X: Any) -> NDArray[np.float64]:
         X = self._begin(X)

@@ -13,7 +13,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from franet.rankers._affinity import GraphRanker, dense, normalised, scaled
+from franet.rankers._affinity import GraphRanker, dense, normalised, scaled, settle
 from franet.rankers._base import POSITIVE
 
 # Rows of W are never taken shorter than this when they divide.
@@ -36,6 +36,15 @@ class NDFS(GraphRanker):
     Parameters
     ----------
     {n_features_to_select}
+    {n_neighbors}
+        5 is the paper's.
+    standardize : bool, default=True
+        Whether columns are centred and brought to unit variance, for distances and
+        for the regression. Rows of W grow as the unit of their column shrinks, so
+        that without it the score says more about units than about clusters. The
+        literature takes raw values: False.
+    {affinity}
+    {width}
     n_clusters : int, default=5
         Number of clusters, K, at most m. The paper takes the number of classes; 5 is
         what is usual where it is not known.
@@ -46,15 +55,6 @@ class NDFS(GraphRanker):
         Weight of the lengths of the rows of W in it, searched likewise.
     gamma : float, default=1e8
         Weight of the orthogonality of F: the paper's.
-    {n_neighbors}
-        5 is the paper's.
-    {affinity}
-    {width}
-    standardize : bool, default=True
-        Whether columns are centred and brought to unit variance, for distances and
-        for the regression. Rows of W grow as the unit of their column shrinks, so
-        that without it the score says more about units than about clusters. The
-        literature takes raw values: False.
     {max_iter}
     {tol}
     random_state : int, RandomState instance or None, default=None
@@ -106,34 +106,14 @@ class NDFS(GraphRanker):
         "gamma": [POSITIVE],
     }
 
-    def __init__(
-        self,
-        n_features_to_select: int | float | None = None,
-        *,
-        n_clusters: int = 5,
-        alpha: float = 1.0,
-        beta: float = 1.0,
-        gamma: float = 1e8,
-        n_neighbors: int = 5,
-        affinity: str = "heat",
-        width: float | str = "auto",
-        standardize: bool = True,
-        max_iter: int = 50,
-        tol: float = 1e-4,
-        random_state: Any = None,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.n_clusters = n_clusters
-        self.alpha = alpha
-        self.beta = beta
-        self.gamma = gamma
-        self.n_neighbors = n_neighbors
-        self.affinity = affinity
-        self.width = width
-        self.standardize = standardize
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
+    n_clusters: int = 5
+    alpha: float = 1.0
+    beta: float = 1.0
+    gamma: float = 1e8
+    standardize: bool = True
+    max_iter: int = 50
+    tol: float = 1e-4
+    random_state: Any = None
 
     def _score(self, X: Any) -> NDArray[np.float64]:
         X = self._begin(X)
@@ -161,7 +141,7 @@ class NDFS(GraphRanker):
             F = self._step(F, F - N @ F + self.alpha * regress(F)[1])
             return regress(F)[0]
 
-        return self._settle(X.shape[1], step)
+        return settle(self, X.shape[1], step)
 
     def _start(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         k = min(int(self.n_clusters), len(X))

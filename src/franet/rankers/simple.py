@@ -41,14 +41,7 @@ class RandomRanking(Ranker):
     array([1, 2, 3])
     """
 
-    def __init__(
-        self,
-        n_features_to_select: int | float | None = None,
-        *,
-        random_state: Any = None,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.random_state = random_state
+    random_state: Any = None
 
     def _score(self, X: Any) -> NDArray[np.float64]:
         n = X.shape[1]
@@ -85,9 +78,6 @@ class Variance(Ranker):
     >>> Variance(n_features_to_select=1).fit([[1, 0, 5], [2, 4, 5], [3, 8, 5]]).scores_
     array([ 0.66666667, 10.66666667,  0.        ])
     """
-
-    def __init__(self, n_features_to_select: int | float | None = None) -> None:
-        self.n_features_to_select = n_features_to_select
 
     def _score(self, X: Any) -> NDArray[np.float64]:
         with np.errstate(over="ignore", invalid="ignore"):

@@ -31,13 +31,13 @@ class LaplacianScore(GraphRanker):
     {n_features_to_select}
     {n_neighbors}
         5 is the paper's.
-    {affinity}
-    {width}
-        All features tie then.
     standardize : bool, default=False
         Whether distances are those of columns of unit variance. By default they are
         those of the table, as in the paper. The score of a column itself does not
         depend on its unit.
+    {affinity}
+    {width}
+        All features tie then.
 
     Attributes
     ----------
@@ -72,21 +72,6 @@ class LaplacianScore(GraphRanker):
     array([ 0.99, -0.14])
     """
 
-    def __init__(
-        self,
-        n_features_to_select: int | float | None = None,
-        *,
-        n_neighbors: int = 5,
-        affinity: str = "heat",
-        width: float | str = "auto",
-        standardize: bool = False,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.n_neighbors = n_neighbors
-        self.affinity = affinity
-        self.width = width
-        self.standardize = standardize
-
     def _score(self, X: Any) -> NDArray[np.float64]:
         return _spectral_score(self, X, style=2)
 
@@ -111,19 +96,19 @@ class SPEC(GraphRanker):
     Parameters
     ----------
     {n_features_to_select}
+    {n_neighbors}
+        The paper leaves the graph open.
+    standardize : bool, default=False
+        Whether distances are those of columns of unit variance. By default they are
+        those of the table. The score of a column itself does not depend on its unit.
+    {affinity}
+    {width}
+        All features tie then.
     style : {1, 2, 3}, default=3
         Which score: φ1, φ2 or φ3. 3 is the default because 1 favours columns that
         hardly vary, and 2 is `LaplacianScore`.
     n_clusters : int, default=5
         Number of clusters, K of φ3; 1 is taken as 2.
-    {n_neighbors}
-        The paper leaves the graph open.
-    {affinity}
-    {width}
-        All features tie then.
-    standardize : bool, default=False
-        Whether distances are those of columns of unit variance. By default they are
-        those of the table. The score of a column itself does not depend on its unit.
 
     Attributes
     ----------
@@ -167,24 +152,8 @@ class SPEC(GraphRanker):
         "n_clusters": Need(5, "style", (3,)),
     }
 
-    def __init__(
-        self,
-        n_features_to_select: int | float | None = None,
-        *,
-        style: int = 3,
-        n_clusters: int = 5,
-        n_neighbors: int = 5,
-        affinity: str = "heat",
-        width: float | str = "auto",
-        standardize: bool = False,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.style = style
-        self.n_clusters = n_clusters
-        self.n_neighbors = n_neighbors
-        self.affinity = affinity
-        self.width = width
-        self.standardize = standardize
+    style: int = 3
+    n_clusters: int = 5
 
     def _score(self, X: Any) -> NDArray[np.float64]:
         return _spectral_score(self, X, self.style, self.n_clusters)

@@ -147,22 +147,11 @@ class RandomSubspaces(Ranker):
         "weights": [StrOptions({"variance", "uniform"})],
     }
 
-    def __init__(
-        self,
-        n_features_to_select: int | float | None = None,
-        *,
-        ranker: Any = None,
-        size: int = 2048,
-        n_rounds: int = 3,
-        weights: str = "variance",
-        random_state: Any = None,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.ranker = ranker
-        self.size = size
-        self.n_rounds = n_rounds
-        self.weights = weights
-        self.random_state = random_state
+    ranker: Any = None
+    size: int = 2048
+    n_rounds: int = 3
+    weights: str = "variance"
+    random_state: Any = None
 
     def _score(self, X: Any) -> NDArray[np.float64]:
         random = check_random_state(self.random_state)

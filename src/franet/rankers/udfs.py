@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import eigh, svd
 
-from franet.estimators._base import Need
-from franet.rankers._affinity import GraphRanker, dense, neighbors, scaled
+from franet.rankers._affinity import NeighborRanker, dense, neighbors, scaled, settle
 from franet.rankers._base import NOT_NEGATIVE, POSITIVE
 
 # Rows of W are never taken shorter than this when they divide.
@@ -19,7 +18,7 @@ SHORTEST = 1e-8
 BLOCK = 1 << 22
 
 
-class UDFS(GraphRanker):
+class UDFS(NeighborRanker):
     """Rank features by projections that keep neighbourhoods small.
 
     Let X_i (n × (k + 1)) hold an example and its k neighbours, less their mean, and
@@ -34,6 +33,12 @@ class UDFS(GraphRanker):
     Parameters
     ----------
     {n_features_to_select}
+    n_neighbors : int, default=5
+        Neighbours of each example, at most all others; 5 is the paper's.
+    standardize : bool, default=True
+        Whether columns are brought to unit variance. Without it a column of small
+        values varies little in any neighbourhood and wins. The literature takes raw
+        values: False.
     n_clusters : int, default=5
         The number K of projections, at most the rank of the table. The paper takes
         the number of classes; 5 is what is usual where it is not known.
@@ -44,12 +49,6 @@ class UDFS(GraphRanker):
     ridge : float, default=1.0
         What keeps the local scatters invertible, λ. Searched likewise; 1 is the
         middle.
-    n_neighbors : int, default=5
-        Neighbours of each example, at most all others; 5 is the paper's.
-    standardize : bool, default=True
-        Whether columns are brought to unit variance. Without it a column of small
-        values varies little in any neighbourhood and wins. The literature takes raw
-        values: False.
     {max_iter}
     {tol}
 
@@ -97,28 +96,12 @@ class UDFS(GraphRanker):
         "ridge": [POSITIVE],
     }
 
-    _needs: ClassVar[dict[str, Need]] = {}  # its graph has no weights
-
-    def __init__(
-        self,
-        n_features_to_select: int | float | None = None,
-        *,
-        n_clusters: int = 5,
-        gamma: float = 0.1,
-        ridge: float = 1.0,
-        n_neighbors: int = 5,
-        standardize: bool = True,
-        max_iter: int = 50,
-        tol: float = 1e-4,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.n_clusters = n_clusters
-        self.gamma = gamma
-        self.ridge = ridge
-        self.n_neighbors = n_neighbors
-        self.standardize = standardize
-        self.max_iter = max_iter
-        self.tol = tol
+    n_clusters: int = 5
+    gamma: float = 0.1
+    ridge: float = 1.0
+    standardize: bool = True
+    max_iter: int = 50
+    tol: float = 1e-4
 
     def _score(self, X: Any) -> NDArray[np.float64]:
         X = self._begin(X)
@@ -146,7 +129,7 @@ class UDFS(GraphRanker):
             P = C + self.gamma * (V.T @ (weights[:, None] * V))
             return V @ eigh(P, subset_by_index=(0, k - 1), check_finite=False)[1]
 
-        return self._settle(len(V), step)
+        return settle(self, len(V), step)
 
 
 def local_scatter(

@@ -82,18 +82,9 @@ class URelief(Ranker):
         ],
     }
 
-    def __init__(
-        self,
-        n_features_to_select: int | float | None = None,
-        *,
-        n_neighbors: int = 20,
-        n_references: int | float | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.n_neighbors = n_neighbors
-        self.n_references = n_references
-        self.random_state = random_state
+    n_neighbors: int = 20
+    n_references: int | float | None = None
+    random_state: Any = None
 
     def _score(self, X: Any) -> NDArray[np.float64]:
         scores = np.full(X.shape[1], -1.0)
