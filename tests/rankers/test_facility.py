@@ -22,8 +22,8 @@ def cover_of(X, power=2.0, n_threads=1):
 
 def share_of(cover):
     """Return the gains that are kept up to date, of all features by all."""
-    weights = np.ones(cover.n)
-    return Representatives(cover._Z, cover._Z, weights, cover._runner, cover.power)
+    Z = cover._source._work[: cover.n]
+    return Representatives(Z, Z, np.ones(cover.n), cover._runner, cover.power)
 
 
 def weights(X, power):
@@ -85,11 +85,11 @@ def test_bounds_hold_and_are_close(table, power, dtype):
         bound = share.gains() + noise_
         gains = np.maximum(W - cover.cover, 0.0).sum(axis=1)
         assert (bound[~picked] >= gains[~picked] - 1e-9).all()
-        room = 10 * power * len(X) * len(W) * np.finfo(np.float64).eps + 1e-6
+        room = 10 * power * len(X) * len(W) * np.finfo(dtype).eps + 1e-6
         assert (bound[~picked] <= gains[~picked] + room).all()
         j = int(np.argmax(np.where(picked, -1.0, gains)))
         cover._add(j)
-        share.add(j)
+        share.raise_to(cover.cover)
         picked[j] = True
 
 

@@ -12,7 +12,7 @@ from scipy import sparse
 from franet.cover._arrays import Array, host, kernels_of, namespace
 from franet.cover._constraints import Constraints
 from franet.cover._pick import NOTHING, Picker
-from franet.cover._shares import Table, blocks_of, make_table
+from franet.cover._shares import FeatureTable, blocks_of, make_table
 from franet.cover._suggest import Suggestion, suggest
 from franet.search.ranking import EQUAL
 
@@ -153,7 +153,7 @@ def star(ranking: CoverRanking) -> Any:
     return adjacency
 
 
-def _loudest(table: Table, columns: NDArray[np.intp]) -> tuple[int, float]:
+def _loudest(table: FeatureTable, columns: NDArray[np.intp]) -> tuple[int, float]:
     variances = np.empty(len(columns))
     for rows in blocks_of(table.raw):
         raw = table.raw[rows]

@@ -11,10 +11,10 @@ from franet._common.progress import report
 from franet.cover._arrays import host
 from franet.cover._constraints import Constraints
 from franet.cover._shares import (
+    FeatureTable,
     Linear,
-    Nearest,
+    NearestSamples,
     Representatives,
-    Table,
     sample_of,
 )
 from franet.pairs.tiles import TileRunner
@@ -31,7 +31,7 @@ class Picker:
 
     Parameters
     ----------
-    table : Table
+    table : FeatureTable
         The features, none of them constant.
     constraints : Constraints
         What may be picked.
@@ -46,7 +46,9 @@ class Picker:
         What each added: the mean of the three shares.
     """
 
-    def __init__(self, table: Table, constraints: Constraints, n_threads: int) -> None:
+    def __init__(
+        self, table: FeatureTable, constraints: Constraints, n_threads: int
+    ) -> None:
         self.order: list[int] = []
         self.gains: list[float] = []
         # Torch has threads of its own.
@@ -55,7 +57,7 @@ class Picker:
         self._open = ~constraints.closed
         self._single = Representatives(table.Z, *sample_of(table), self._runner)
         self._linear = Linear(table)
-        self._nearest = Nearest(table, self._runner)
+        self._nearest = NearestSamples(table, self._runner)
         # As if five examples drawn at random were the nearest.
         self._error = 1.0 + 1.0 / self._nearest.k
         self._forced: Iterator[int] = iter(constraints.include)

@@ -47,7 +47,7 @@ _FEW = 4
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class FeatureTable:
     """A table, feature by feature, in NumPy or on a torch device.
 
     Attributes
@@ -68,7 +68,7 @@ class Table:
     raw: Array
 
 
-def make_table(X: NDArray[Any], ranks: bool, device: Any = None) -> Table:
+def make_table(X: NDArray[Any], ranks: bool, device: Any = None) -> FeatureTable:
     """Return a table made of columns, none of them constant.
 
     Parameters
@@ -92,7 +92,7 @@ def make_table(X: NDArray[Any], ranks: bool, device: Any = None) -> Table:
     raw = feature_rows(part, every, n, np.float64)
     raw *= powers_of_two(np.abs(raw).max(initial=0.0, keepdims=True))[0]
     Z = put(Z, device)
-    return Table(Z, weights_of(Z), examples, put(raw, device))
+    return FeatureTable(Z, weights_of(Z), examples, put(raw, device))
 
 
 def blocks_of(rows: Array) -> list[slice]:
@@ -129,7 +129,7 @@ class Representatives:
     Parameters
     ----------
     Z : array of shape (n, m)
-        The features as rows, centred and of unit length.
+        The features as rows, centred and of unit length; in float32 products round so.
     targets : array of shape (n_targets, m)
         Those of them that are to be represented.
     weights : array of shape (n_targets,)
@@ -152,7 +152,7 @@ class Representatives:
         self._Z, self._targets, self._weights = Z, targets, weights
         self._runner, self._power = runner, power
         self._cover = xp.zeros_like(weights)
-        self._gains = xp.zeros_like(Z[:, 0])
+        self._gains = xp.zeros_like(Z[:, 0], dtype=weights.dtype)
         self._runner.map(self._first_gains(), blocks_of(Z))
 
     def _first_gains(self) -> Callable[[slice], None]:
@@ -185,7 +185,10 @@ class Representatives:
     def add(self, j: int) -> None:
         """Pick feature j."""
         r = self._roots(self._targets @ self._Z[j])
-        level = (r * r).clip(max=1.0)
+        self.raise_to((r * r).clip(max=1.0))
+
+    def raise_to(self, level: Array) -> None:
+        """Let targets be represented at least so well."""
         rises = level > self._cover
         old, new = self._cover[rises], level[rises]
         targets, weights = self._targets[rises], self._weights[rises]
@@ -206,7 +209,7 @@ def _parts(n_targets: int) -> list[slice]:
     return [slice(at, at + SAMPLE) for at in range(0, n_targets, SAMPLE)]
 
 
-def sample_of(table: Table) -> tuple[Array, Array]:
+def sample_of(table: FeatureTable) -> tuple[Array, Array]:
     """Return the features that take the place of all, and their share of the weight."""
     n = len(table.Z)
     part = _draw(n, SAMPLE) if n > SAMPLE else slice(None)
@@ -216,7 +219,7 @@ def sample_of(table: Table) -> tuple[Array, Array]:
 class Linear:
     """The share that linear combinations of the picks tell."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: FeatureTable) -> None:
         self._residual = Residual(deepcopy(table.Z), table.weights)
 
     def gains(self) -> Array:
@@ -228,14 +231,14 @@ class Linear:
         self._residual.remove(j, 0.0)
 
 
-class Nearest:
+class NearestSamples:
     """The share that the five nearest examples tell, each example left out in turn.
 
     The share of the leading principal components of the table, whose distances are
     those of all features without most of the noise.
     """
 
-    def __init__(self, table: Table, runner: TileRunner) -> None:
+    def __init__(self, table: FeatureTable, runner: TileRunner) -> None:
         self._runner = runner
         self._raw = table.raw
         everything = len(table.examples) == table.Z.shape[1]

@@ -190,9 +190,8 @@ class FacilityGains:
         gains: list[float] = []
         # Products of a few candidates are too small for the threads of BLAS.
         with self._runner.one_blas_thread():
-            share = Representatives(
-                self._Z, self._Z, np.ones(self.n), self._runner, self.power
-            )
+            Z = self._source._work[: self.n]
+            share = Representatives(Z, Z, np.ones(self.n), self._runner, self.power)
             noise = self._rounding(share.gains())
             # The exact gain where one was computed: gains never rise.
             ceiling = np.full(self.n, np.inf)
@@ -205,7 +204,7 @@ class FacilityGains:
                 order.append(j)
                 gains.append(float(fresh[j]))
                 self._add(j)
-                share.add(j)
+                share.raise_to(self.cover)
                 ceiling[j] = -np.inf
                 report("picks", len(order), k)
         return np.array(order, np.intp), np.array(gains)
@@ -234,7 +233,7 @@ class FacilityGains:
         overlap. The rest is for weights and covers that are rounded, and for sums.
         """
         p, (n, m) = self.power, self._Z.shape
-        unit = float(np.finfo(np.float64).eps)
+        unit = float(np.finfo(self._source._work.dtype).eps)
         error = (m + 6) * unit / 2
         root = n ** (1 / p)
         length = np.maximum(first, 0.0) ** (1 / p) + root * error

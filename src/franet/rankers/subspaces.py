@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,8 +31,7 @@ _COMPARED = 4
 _KEPT = 100
 
 
-@dataclass(frozen=True)
-class Subspaces:
+class Subspaces(NamedTuple):
     """How near a ranking by subspaces comes to a ranking of the whole.
 
     Attributes
