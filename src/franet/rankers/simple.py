@@ -1,19 +1,53 @@
-"""Features by their variance."""
+"""Baselines that know nothing of other features: variance, and chance."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_random_state
 
 from franet.pairs.similarity._sparse import constant_in
 from franet.rankers._base import Ranker
 
-__all__ = ["Variance"]
-
 # Columns handled at a time, so that float64 copies stay in the cache.
 _CHUNK = 1024
+
+
+class RandomRanking(Ranker):
+    """Rank features at random: any order of them is equally likely.
+
+    The control. Random features repeat each other little, so that they are harder to
+    beat than one would think; a ranker that does not has found nothing. Only constant
+    columns are told apart: they rank last.
+
+    Parameters
+    ----------
+    {n_features_to_select}
+    random_state : int, RandomState instance or None, default=None
+        The seed.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        1/n, 2/n, …, 1 in random order; 0 for constant columns. They mean nothing.
+    {attributes}
+
+    Examples
+    --------
+    >>> from franet.rankers import RandomRanking
+    >>> RandomRanking(random_state=0).fit([[1, 0, 5], [2, 4, 5], [3, 9, 5]]).ranking_
+    array([1, 2, 3])
+    """
+
+    random_state: Any = None
+
+    def _score(self, X: Any) -> NDArray[np.float64]:
+        n = X.shape[1]
+        scores = (check_random_state(self.random_state).permutation(n) + 1.0) / n
+        scores[constant_in(X)] = 0.0
+        return np.asarray(scores)
 
 
 class Variance(Ranker):
@@ -25,27 +59,13 @@ class Variance(Ranker):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=None
-        How many features `transform` keeps; a float is a share, None keeps half.
+    {n_features_to_select}
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features_in_,)
         The variance of each feature, larger is better; 0 for constant columns.
-    feature_importances_ : ndarray of shape (n_features_in_,)
-        The same, under scikit-learn's name.
-    ranking_ : ndarray of shape (n_features_in_,)
-        1 is best. Scores within 1e-9 of each other are equal.
-    order_ : ndarray of int of shape (n_features_in_,)
-        All features, best first.
-    support_ : ndarray of bool of shape (n_features_in_,)
-        The features that `transform` keeps.
-    n_features_ : int
-        How many those are.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Their names, if the table has names.
+    {attributes}
 
     Notes
     -----
@@ -58,13 +78,6 @@ class Variance(Ranker):
     >>> Variance(n_features_to_select=1).fit([[1, 0, 5], [2, 4, 5], [3, 8, 5]]).scores_
     array([ 0.66666667, 10.66666667,  0.        ])
     """
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **Ranker._parameter_constraints
-    }
-
-    def __init__(self, n_features_to_select: int | float | None = None) -> None:
-        self.n_features_to_select = n_features_to_select
 
     def _score(self, X: Any) -> NDArray[np.float64]:
         with np.errstate(over="ignore", invalid="ignore"):

@@ -1,4 +1,4 @@
-"""Spectral feature selection: features against the spectrum of a graph."""
+"""Features against the spectrum of a graph of examples: Laplacian score and SPEC."""
 
 from __future__ import annotations
 
@@ -8,18 +8,72 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils._param_validation import Interval, Options
+from sklearn.utils._param_validation import Options
 
 from franet.estimators._base import Need
-from franet.rankers._affinity import (
-    AFFINITY_CONSTRAINTS,
-    Affinity,
-    GraphRanker,
-    autocorrelation,
-)
-from franet.rankers._embedding import embedding
+from franet.rankers._affinity import Affinity, GraphRanker, autocorrelation, embedding
 
-__all__ = ["SPEC"]
+
+class LaplacianScore(GraphRanker):
+    """Rank features by how little they vary between neighbouring examples.
+
+    Let W hold the weights of a graph of nearest neighbours of the examples, D its
+    degrees and L = D − W. With f a column and f̃ the column less its mean weighted by
+    the degrees, the Laplacian score [1]_ is::
+
+        L_f = Σ_ij W_ij (f_i − f_j)² / (2 Σ_i D_ii f̃_i²) = f̃ᵀ L f̃ / f̃ᵀ D f̃
+
+    It is small for a feature that respects the graph: near examples have near values,
+    while the feature varies over the whole.
+
+    Parameters
+    ----------
+    {n_features_to_select}
+    {n_neighbors}
+        5 is the paper's.
+    standardize : bool, default=False
+        Whether distances are those of columns of unit variance. By default they are
+        those of the table, as in the paper. The score of a column itself does not
+        depend on its unit.
+    {affinity}
+    {width}
+        All features tie then.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        ``1 − L_f``, larger is better: the correlation of a feature with itself across
+        the edges, between −1 and 1. Constant columns score −1 and rank last.
+    {width_}
+    {constant_}
+    {attributes}
+
+    See Also
+    --------
+    franet.rankers.SPEC : Spectral scores; its style 2 is this one.
+
+    Notes
+    -----
+    Time is O(m²·n) for the neighbours and O(k·m·n) for the scores of m examples, n
+    features and k neighbours. A sparse table stays sparse, but for cosines of
+    standardized columns. If more than half of the examples lost all their weight, all
+    scores are 0 and a `DegenerateRankingWarning` says why.
+
+    References
+    ----------
+    .. [1] X. He, D. Cai, P. Niyogi, "Laplacian score for feature selection", NIPS,
+       2005.
+
+    Examples
+    --------
+    >>> from franet.rankers import LaplacianScore
+    >>> X = [[0, 3], [1, 9], [0, 4], [9, 9], [8, 2], [9, 5]]
+    >>> LaplacianScore(n_neighbors=2).fit(X).scores_.round(2)
+    array([ 0.99, -0.14])
+    """
+
+    def _score(self, X: Any) -> NDArray[np.float64]:
+        return _spectral_score(self, X, style=2)
 
 
 class SPEC(GraphRanker):
@@ -41,50 +95,29 @@ class SPEC(GraphRanker):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=None
-        How many features `transform` keeps; a float is a share, None keeps half.
+    {n_features_to_select}
+    {n_neighbors}
+        The paper leaves the graph open.
+    standardize : bool, default=False
+        Whether distances are those of columns of unit variance. By default they are
+        those of the table. The score of a column itself does not depend on its unit.
+    {affinity}
+    {width}
+        All features tie then.
     style : {1, 2, 3}, default=3
         Which score: φ1, φ2 or φ3. 3 is the default because 1 favours columns that
         hardly vary, and 2 is `LaplacianScore`.
     n_clusters : int, default=5
         Number of clusters, K of φ3; 1 is taken as 2.
-    n_neighbors : int, default=5
-        Neighbours of each example, at most all others. The paper leaves the graph
-        open. Two examples are connected if either is a neighbour of the other.
-    affinity : {"heat", "binary", "cosine"}, default="heat"
-        The weight of an edge: ``exp(-d² / width)``, 1, or the cosine of the angle
-        between two examples (zero if negative).
-    width : float or "auto", default="auto"
-        The width of the heat kernel. ``"auto"`` is the median of d² over neighbours
-        that differ. With a fixed width, such as the literature's 1, all weights may
-        be zero: then all features tie, and a warning says so.
-    standardize : bool, default=False
-        Whether distances are those of columns of unit variance. By default they are
-        those of the table. The score of a column itself does not depend on its unit.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features_in_,)
         Larger is better: ``1 − φ1`` or ``1 − φ2``, between −1 and 1, or ``φ3``,
         between 0 and 2. Constant columns score −1, or 0 in style 3, and rank last.
-    feature_importances_ : ndarray of shape (n_features_in_,)
-        The same, under scikit-learn's name.
-    ranking_ : ndarray of shape (n_features_in_,)
-        1 is best. Scores within 1e-9 of each other are equal.
-    order_ : ndarray of int of shape (n_features_in_,)
-        All features, best first.
-    support_ : ndarray of bool of shape (n_features_in_,)
-        The features that `transform` keeps.
-    n_features_ : int
-        How many those are.
-    width_ : float
-        The width of the heat kernel that was used; NaN without one.
-    constant_ : ndarray of bool of shape (n_features_in_,)
-        Constant columns.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Their names, if the table has names.
+    {width_}
+    {constant_}
+    {attributes}
 
     See Also
     --------
@@ -112,47 +145,34 @@ class SPEC(GraphRanker):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **GraphRanker._parameter_constraints,
-        **AFFINITY_CONSTRAINTS,
         "style": [Options(Integral, {1, 2, 3})],
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
     }
     _needs: ClassVar[dict[str, Need]] = {
         **GraphRanker._needs,
         "n_clusters": Need(5, "style", (3,)),
     }
 
-    def __init__(
-        self,
-        n_features_to_select: int | float | None = None,
-        *,
-        style: int = 3,
-        n_clusters: int = 5,
-        n_neighbors: int = 5,
-        affinity: str = "heat",
-        width: float | str = "auto",
-        standardize: bool = False,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.style = style
-        self.n_clusters = n_clusters
-        self.n_neighbors = n_neighbors
-        self.affinity = affinity
-        self.width = width
-        self.standardize = standardize
+    style: int = 3
+    n_clusters: int = 5
 
     def _score(self, X: Any) -> NDArray[np.float64]:
-        X = self._begin(X)
-        graph = self._affinity(X)
-        worst = 0.0 if self.style == 3 else -1.0
-        if graph.collapsed:
-            # Constant columns rank last nonetheless.
-            return np.where(self.constant_, worst, 0.0)
-        if self.style == 3:
-            scores = _cluster_score(graph, X, self.n_clusters)
-        else:
-            scores = autocorrelation(graph, X, centre=self.style == 2)
-        return np.where(self.constant_, worst, scores)
+        return _spectral_score(self, X, self.style, self.n_clusters)
+
+
+def _spectral_score(
+    ranker: GraphRanker, X: Any, style: int, n_clusters: int = 0
+) -> NDArray[np.float64]:
+    """Return 1 − φ1, 1 − φ2 or φ3 of each column."""
+    X = ranker._begin(X)
+    graph = ranker._affinity(X)
+    if graph.collapsed:
+        scores = np.zeros(X.shape[1])
+    elif style == 3:
+        scores = _cluster_score(graph, X, n_clusters)
+    else:
+        scores = autocorrelation(graph, X, centre=style == 2)
+    # Constant columns rank last in a graph that collapsed, too.
+    return np.where(ranker.constant_, 0.0 if style == 3 else -1.0, scores)
 
 
 def _cluster_score(graph: Affinity, X: Any, k: int) -> NDArray[np.float64]:
