@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from franet._common.returned import finite_numbers
 from franet.engine._numpy import TileEngine
 from franet.engine.measure import Extrema
-from franet.exceptions import UsageError
+from franet.exceptions import Setting, UsageError
 
 __all__ = ["PROGRESSIONS", "paper_limits", "reference_limits"]
 
@@ -119,8 +119,10 @@ def reference_limits(
             last = _median(engine, extrema, zeros=features)
         case "quantile":
             raise UsageError(
-                "thresholds='quantile' has no reference definition: the authors' code "
-                "lacks it. Use variant='paper', or another progression."
+                "{} has no reference definition: the authors' code lacks it.",
+                Setting("thresholds", "quantile"),
+                Setting("variant", "paper"),
+                remedy="Use {1}, or another progression.",
             )
     return _with_ends(np.linspace(first, last, n), first, last)
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
-from franet.exceptions import DataError
+from franet.exceptions import DataError, Setting
 from franet.search.centrality._graph import Graph
 
 __all__ = ["eigenvector"]
@@ -106,7 +106,9 @@ def _perron(
         values, vectors = eigsh(operator, k=1, which="LA", v0=start, tol=0)
     except ArpackError as err:
         raise DataError(
-            f"Eigenvector centrality did not converge ({err}). Use "
-            "centrality='pagerank'."
+            "Eigenvector centrality did not converge ({}).",
+            err,
+            Setting("centrality", "pagerank"),
+            remedy="Use {1}.",
         ) from err
     return float(values[0]), vectors[:, 0]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import shortest_path
 
-from franet.exceptions import UsageError
+from franet.exceptions import Setting, UsageError
 from franet.search.centrality._graph import Graph
 
 __all__ = ["MAX_NODES", "closeness", "harmonic"]
@@ -21,9 +21,13 @@ def _distances(graph: Graph) -> Iterator[tuple[slice, NDArray[np.float64]]]:
     """Yield the distances from some nodes to all nodes, part by part."""
     if graph.n > MAX_NODES:
         raise UsageError(
-            f"centrality='closeness' and 'harmonic' need all shortest paths and stop "
-            f"at {MAX_NODES} features; there are {graph.n}. Use centrality='pagerank', "
-            "'degree' or 'eigenvector'."
+            "{} and 'harmonic' need all shortest paths and stop at {} features; there "
+            "are {}.",
+            Setting("centrality", "closeness"),
+            MAX_NODES,
+            graph.n,
+            Setting("centrality", "pagerank"),
+            remedy="Use {3}, 'degree' or 'eigenvector'.",
         )
     lengths = graph.matrix()
     lengths.eliminate_zeros()
