@@ -19,6 +19,7 @@ from franet.estimators._backend import (
     check_plan,
     open_engine,
     open_numpy_source,
+    settings_of,
 )
 from franet.estimators._base import FeatureRanker, Need
 from franet.estimators._callbacks import telling
@@ -28,7 +29,7 @@ from franet.estimators._validation import fit_context
 from franet.pairs.columns._finite import PAIRWISE
 from franet.pairs.similarity._mixed import warn_of_identifiers
 from franet.pairs.tiles import PairSource
-from franet.search.exact import Settings, search
+from franet.search.exact import search
 
 if TYPE_CHECKING:
     from franet.network import AttributeNetwork
@@ -276,7 +277,7 @@ class FRANe(FeatureRanker):
                 with open_engine(self, X) as (engine, constant):
                     names = getattr(self, "feature_names_in_", None)
                     warn_of_identifiers(engine.source, names)
-                    outcome = search(engine, Settings.of(self))
+                    outcome = search(engine, settings_of(self))
             set_outcome(self, outcome, constant)
             warn_of(self, outcome)
         return self
@@ -316,7 +317,7 @@ class FRANe(FeatureRanker):
         start = time.perf_counter()
         source, _ = self._open(X)
         opening = time.perf_counter() - start
-        settings, n_threads = Settings.of(self), count_threads(self.n_jobs)
+        settings, n_threads = settings_of(self), count_threads(self.n_jobs)
         plan = make_plan(source, settings.n_thresholds, n_threads, settings.max_memory)
         expected, dense = plan.seconds(source)
         times = {"seconds": opening + expected, "seconds_dense": opening + dense}

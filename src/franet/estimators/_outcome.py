@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from franet.estimators._backend import comparison_of
+from franet.estimators._backend import comparison_of, settings_of
 from franet.estimators._base import names_of
 from franet.estimators._validation import TableOfFit
 from franet.exceptions import ApproximationWarning, DegenerateRankingWarning
 from franet.network import AttributeNetwork
 from franet.network._origin import Origin, among_all, complete_above
-from franet.search.exact import Outcome, Settings
+from franet.search.exact import Outcome
 
 if TYPE_CHECKING:
     from franet.estimators._frane import FRANe
@@ -50,7 +50,7 @@ def set_outcome(ranker: FRANe, outcome: Outcome, constant: Any) -> None:
         ranker.approximation_ = outcome.approximation
     if outcome.all_scores is not None:
         ranker.all_scores_ = widen(outcome.all_scores)
-    settings, columns, floor = Settings.of(ranker), np.flatnonzero(~constant), None
+    settings, columns, floor = settings_of(ranker), np.flatnonzero(~constant), None
     if outcome.truncated:
         floor = np.full(len(constant), -np.inf)
         floor[columns] = complete_above(

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils import check_random_state
 
-from franet._common.memory import parse_bytes
 from franet._common.progress import report
 from franet._common.returned import finite_numbers
 from franet.engine._numpy import TileEngine
@@ -24,21 +22,27 @@ from franet.engine.levels import Levels
 from franet.engine.measure import Extrema, Measure
 from franet.exceptions import DataError
 from franet.quality import EQUAL, QUALITIES
-from franet.search import thresholds as grids
 from franet.search.centrality import CENTRALITIES, from_function
 from franet.search.race import Race
+from franet.search.thresholds import lay_limits
 
-if TYPE_CHECKING:
-    from franet.estimators._frane import FRANe
+__all__ = [
+    "ALL_EQUAL",
+    "ONE_FEATURE",
+    "Outcome",
+    "Settings",
+    "all_equal",
+    "best_of",
+    "edge_rule",
+    "lay_out",
+    "no_winner",
+    "search",
+    "top_of",
+]
 
-__all__ = ["Outcome", "Settings", "edge_rule", "no_winner", "search", "top_of"]
-
-
-# Settings that are parameters of FRANe of the same name.
-_AS_GIVEN = (
-    "thresholds", "n_thresholds", "min_mean_degree", "damping", "weighted",
-    "centrality", "quality", "variant", "store_candidates", "max_edges",
-)  # fmt: skip
+# Why there may be no winner.
+ONE_FEATURE = "there is only one feature to rank"
+ALL_EQUAL = "all similarities between features are equal"
 
 
 @dataclass(frozen=True)
@@ -58,18 +62,6 @@ class Settings:
     max_edges: int = 5_000_000
     max_memory: int | None = None
     random: np.random.RandomState | None = None
-
-    @classmethod
-    def of(cls, ranker: FRANe) -> Settings:
-        """Return the settings that the parameters of a ranker stand for."""
-        # Attributes, because a subclass may have fewer parameters.
-        memory = ranker.max_memory
-        return cls(
-            **{name: getattr(ranker, name) for name in _AS_GIVEN},
-            second_key=ranker.tie_break == "denser",
-            max_memory=None if memory is None else parse_bytes(memory),
-            random=check_random_state(ranker.random_state),
-        )
 
 
 @dataclass
@@ -136,24 +128,53 @@ def search(engine: TileEngine, settings: Settings) -> Outcome:
         What is asked for.
     """
     if engine.n < 2:
-        return no_winner(engine.n, settings, "there is only one feature to rank")
+        return no_winner(engine.n, settings, ONE_FEATURE)
     extrema = engine.extrema()
     if not np.isfinite(extrema.high):
         raise DataError("The distances overflow: the values are too large. Scale them.")
-    if not np.isfinite(extrema.next_low) or extrema.high - extrema.low <= extrema.zero:
-        reason = "all similarities between features are equal"
-        return no_winner(engine.n, settings, reason)
-    top = top_of(engine, extrema, settings)
-    lay = grids.paper_limits if settings.variant == "paper" else grids.reference_limits
-    limits = lay(settings.thresholds, settings.n_thresholds, engine, extrema, top)
-    measure, edges = edge_rule(extrema, settings, top, limits)
+    if all_equal(extrema):
+        return no_winner(engine.n, settings, ALL_EQUAL)
+    thresholds, measure, edges = lay_out(engine, engine.source.top, extrema, settings)
     levels = Levels(engine, extrema, edges, measure)
-    return _Search(levels, settings).run(top - limits)
+    return _Search(levels, settings).run(thresholds)
 
 
-def top_of(engine: TileEngine, extrema: Extrema, settings: Settings) -> float:
+def all_equal(extrema: Extrema) -> bool:
+    """Return whether there is one similarity only, up to rounding."""
+    gap = extrema.high - extrema.low
+    return not np.isfinite(extrema.next_low) or gap <= extrema.zero
+
+
+def lay_out(
+    engine: Any, top: float | None, extrema: Extrema, settings: Settings
+) -> tuple[NDArray[np.float64], Measure, NDArray[np.float64]]:
+    """Return the thresholds, what an edge weighs, and the largest ``d`` of edges.
+
+    Parameters
+    ----------
+    engine : TileEngine or object
+        As :func:`franet.search.thresholds.lay_limits` needs it.
+    top : float or None
+        The sum of a similarity and its dissimilarity; None where the data have it.
+    extrema : Extrema
+        The extremes of the dissimilarities.
+    settings : Settings
+        What is asked for.
+    """
+    top = top_of(top, extrema, settings)
+    limits = lay_limits(
+        settings.variant,
+        settings.thresholds,
+        settings.n_thresholds,
+        engine,
+        extrema,
+        top,
+    )
+    return top - limits, *edge_rule(extrema, settings, top, limits)
+
+
+def top_of(top: float | None, extrema: Extrema, settings: Settings) -> float:
     """Return the sum of a similarity and its dissimilarity."""
-    top = engine.source.top
     return extrema.high if settings.variant == "reference" or top is None else top
 
 
@@ -180,26 +201,46 @@ def edge_rule(
     return measure, edges
 
 
-def no_winner(n: int, settings: Settings, reason: str) -> Outcome:
-    """Return an outcome in which all features score the same."""
+def no_winner(n: int, settings: Settings, reason: str = "", **found: Any) -> Outcome:
+    """Return an outcome in which all features score the same.
+
+    Parameters
+    ----------
+    n : int
+        Number of features.
+    settings : Settings
+        What was asked for.
+    reason : str, default=""
+        Why there is no winner; that all graphs are too sparse, if empty.
+    **found : object
+        Attributes of the outcome that are known.
+    """
     none = np.empty(0)
-    return Outcome(
-        scores=_equal_scores(n, settings),
-        thresholds=none,
-        quality=none,
-        quality_bound=none,
-        too_sparse=np.empty(0, bool),
-        n_edges=np.empty(0, np.int64),
-        winner=None,
-        reason=reason,
-        network=sparse.csr_array((n, n)),
-        degrees=np.zeros(n),
-        all_scores=np.empty((0, n)) if settings.store_candidates else None,
-    )
+    blank: dict[str, Any] = {
+        "scores": np.full(n, 1.0 if settings.variant == "reference" else 1.0 / n),
+        "thresholds": none,
+        "quality": none,
+        "quality_bound": none,
+        "too_sparse": np.empty(0, bool),
+        "n_edges": np.empty(0, np.int64),
+        "winner": None,
+        "reason": reason
+        or "no threshold gives a graph with a mean degree of at least "
+        f"{settings.min_mean_degree:g}",
+        "network": sparse.csr_array((n, n)),
+        "degrees": np.zeros(n),
+        "all_scores": np.empty((0, n)) if settings.store_candidates else None,
+    }
+    return Outcome(**blank | found)
 
 
-def _equal_scores(n: int, settings: Settings) -> NDArray[np.float64]:
-    return np.full(n, 1.0 if settings.variant == "reference" else 1.0 / n)
+def best_of(quality: NDArray[np.float64]) -> int:
+    """Return the candidate with the highest quality, NaN where it is not known.
+
+    Qualities equal up to rounding are equal: the sparser graph wins.
+    """
+    best = np.nanmax(quality)
+    return int(np.argmax(quality >= best - EQUAL * abs(best)))
 
 
 @dataclass
@@ -222,26 +263,20 @@ class _Search:
         quality = np.full(len(thresholds), np.nan)
         bound = np.full(len(thresholds), np.nan)
         winner = self._choose(candidates, asked, quality, bound)
-        outcome = Outcome(
-            scores=_equal_scores(levels.n, settings),
+        outcome = no_winner(
+            levels.n,
+            settings,
             thresholds=thresholds,
             quality=self._spread(quality),
             quality_bound=self._spread(bound),
             too_sparse=self.too_sparse,
             n_edges=levels.n_edges // 2,
-            winner=winner,
-            network=None,
-            degrees=np.zeros(levels.n),
         )
-        if winner is None:
-            outcome.reason = (
-                "no threshold gives a graph with a mean degree of at least "
-                f"{settings.min_mean_degree:g}"
-            )
-        else:
+        if winner is not None:
+            outcome.winner, outcome.reason = winner, ""
             outcome.scores = self._scores(winner)
             outcome.degrees = levels.degrees(winner)
-        outcome.network, outcome.truncated = self._network(winner)
+            outcome.network, outcome.truncated = self._network(winner)
         self._extras(outcome, candidates)
         return outcome
 
@@ -279,13 +314,10 @@ class _Search:
         rate = QUALITIES[measure] if isinstance(measure, str) else measure
         for i in candidates:
             if int(i) in self.solved:
-                quality[i] = bound[i] = _rating(rate, self._scores(int(i)))
-        if not len(candidates):
-            return None
-        # Qualities equal up to rounding are equal: the sparser graph wins.
-        best = np.nanmax(quality)
-        good = quality[candidates] >= best - EQUAL * abs(best)
-        return int(candidates[np.argmax(good)])
+                rating = rate(self._scores(int(i)))
+                rating = float(finite_numbers(rating, (), "The quality function"))
+                quality[i] = bound[i] = rating
+        return best_of(quality) if len(candidates) else None
 
     def _scores(self, i: int) -> NDArray[np.float64]:
         if i not in self.solved:
@@ -304,10 +336,8 @@ class _Search:
             self.solved[i] = centrality(self.levels.graph(i))
             report("centralities", done + 1, len(wanted))
 
-    def _network(self, winner: int | None) -> tuple[Any, bool]:
+    def _network(self, winner: int) -> tuple[Any, bool]:
         levels, most = self.levels, self.settings.max_edges
-        if winner is None:
-            return sparse.csr_array((levels.n, levels.n)), False
         if levels.n_edges[winner] // 2 <= most:
             return levels.matrix(winner), False
         return levels.strongest(winner, most), True
@@ -320,7 +350,3 @@ class _Search:
         if self.settings.store_candidates:
             rows = [self._scores(int(i)) for i in self.same_as]
             outcome.all_scores = np.array(rows)
-
-
-def _rating(rate: Callable[[NDArray[np.float64]], float], scores: Any) -> float:
-    return float(finite_numbers(rate(scores), (), "The quality function"))

@@ -9,7 +9,7 @@ from franet._common.progress import report
 from franet.engine.graphs import Solution
 from franet.engine.levels import Levels
 from franet.quality import EQUAL
-from franet.search.centrality.pagerank import solve_together
+from franet.search.pagerank import solve_together
 
 __all__ = ["Race"]
 

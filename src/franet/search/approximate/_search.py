@@ -11,7 +11,6 @@ from scipy import sparse
 from franet._common.progress import report
 from franet.engine.graph_kernels import DISCARDED, degree_bound
 from franet.quality import EQUAL, rqh
-from franet.search import thresholds as grids
 from franet.search.approximate._cells import Cells
 from franet.search.approximate._check import Approximation, check
 from franet.search.approximate._complete import CompleteGraphs
@@ -19,7 +18,7 @@ from franet.search.approximate._dense import DenseGraphs, DenseSolution
 from franet.search.approximate._features import Features
 from franet.search.approximate._graphs import SparseGraphs
 from franet.search.approximate._pairs import Counts, find_extremes
-from franet.search.exact import Outcome, Settings, edge_rule, no_winner
+from franet.search.exact import Outcome, Settings, lay_out, no_winner
 
 __all__ = ["Search"]
 
@@ -91,17 +90,15 @@ class Search:
             return no_winner(
                 self.n, settings, "all similarities between features are equal"
             )
-        top = high if settings.variant == "reference" else columns.top
-        paper = settings.variant == "paper"
-        lay: Any = grids.paper_limits if paper else grids.reference_limits
-        limits = lay(settings.thresholds, settings.n_thresholds, columns, extrema, top)
-        self.measure, self.edges = edge_rule(extrema, settings, top, limits)
+        thresholds, self.measure, self.edges = lay_out(
+            columns, columns.top, extrema, settings
+        )
         self.n_pairs = counts.below(self.edges)
         self.dense = DenseGraphs(
             columns, self.edges, self.measure, settings.damping, drawn, nearest
         )
         self._race()
-        return self._outcome(top - limits)
+        return self._outcome(thresholds)
 
     def _race(self) -> None:
         """Solve the sparse graphs, then denser ones that may win."""
