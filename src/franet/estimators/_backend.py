@@ -149,7 +149,6 @@ def approximate(ranker: FRANe, X: Any) -> tuple[Outcome, NDArray[np.bool_]]:
         settings,
         similarity=similarity,
         n_threads=count_threads(ranker.n_jobs),
-        random_state=ranker.random_state,
     )
     return outcome, constant
 

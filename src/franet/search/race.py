@@ -29,7 +29,7 @@ class Race:
     Parameters
     ----------
     levels : Levels
-        The graphs of all thresholds.
+        The graphs of all thresholds; to `enter`, stored ones will do.
     damping : float
         The damping factor.
     solved : dict
@@ -54,9 +54,7 @@ class Race:
         upper bounds on RQH; they hold for the solved ones too.
         """
         levels = self.levels
-        self.bound = {i: levels.degree_bound(i, self.damping) for i in candidates}
-        self.waiting = set(candidates)
-        self._solve_kept()
+        self.enter({i: levels.degree_bound(i, self.damping) for i in candidates})
         if levels.deepen(self._at_stake()):
             self._sharpen_bounds()
             self._solve_kept(stride=DEEP_STRIDE)
@@ -74,6 +72,12 @@ class Race:
             self._take(self._streamed([first], self.best))
             self.waiting.discard(first)
         return [self.bound[i] for i in candidates]
+
+    def enter(self, bound: dict[int, float]) -> None:
+        """Take in candidates, with upper bounds on RQH, and solve those stored."""
+        self.bound = bound
+        self.waiting = set(bound)
+        self._solve_kept()
 
     def _sharpen_bounds(self) -> None:
         for i in self._at_stake():

@@ -148,7 +148,7 @@ def check(
     mean_degree = max(float(true_degrees.mean()), 1e-300)
     found = np.nan
     if counts is not None:
-        every = graphs.count(i, drawn)
+        every, _ = graphs.rows(i, drawn, z, weighted=False)
         some = every > 0
         shares = np.minimum(counts[drawn][some] / every[some], 1.0)
         found = float(shares.mean()) if some.any() else 1.0

@@ -1,28 +1,34 @@
-"""Dense graphs, whose edges are too many to store: by a sample of the features.
+"""Dense graphs, whose edges are too many to store.
 
-The features of a sample stand for all. PageRank is solved on the network between
-them; every other feature then has its score from its edges to the sample. The
+By a sample of the features, which represents all. PageRank is solved on the network
+between them; every other feature then has its score from its edges to the sample. The
 features with the largest and the smallest scores, which decide RQH, get theirs from
 all their edges.
+
+Nearly complete graphs by all pairs, less those missing. The weight of a pair is
+``(top − 1) + r``, so that the matrix of all weights is ``(top − 1) 11ᵀ + ZZᵀ − top I``
+with the standardized columns as rows of Z: a product with it costs as much as reading
+the table, and the matrix is never formed. Pairs without an edge are opposites, and are
+found as near features are.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from franet._common.progress import report
 from franet.engine.measure import Measure
 from franet.quality import rqh
 from franet.search.approximate import kernels
-from franet.search.approximate._features import Features
-from franet.search.approximate._pairs import Nearest
-from franet.search.approximate._solve import solve
+from franet.search.approximate._cells import Cells, Features
+from franet.search.approximate._pairs import join
+from franet.search.pagerank import solve_with
 
-__all__ = ["DenseGraphs", "DenseSolution"]
+__all__ = ["CompleteGraphs", "DenseGraphs", "DenseSolution"]
 
 # Features of the sample: for a first look, to solve a graph, and to polish the scores
 # of the winner, in so many rounds.
@@ -36,13 +42,14 @@ _ENDS, _FEW_ENDS = 256, 64
 # more than the network between the features of the sample is looked at.
 _TOGETHER, _WORTH = 8, 0.25
 _PART = 512
-# Products that a solution takes: enough for an error below 1e-4.
-_PRODUCTS = 14
+# Products that a solution by a sample takes, enough for an error below 1e-4; and one of
+# a nearly complete graph, whose columns are read in larger parts.
+_PRODUCTS, _COMPLETE_PRODUCTS = 14, 60
+_COMPLETE_PART = 2048
 
 
-@dataclass(frozen=True)
-class DenseSolution:
-    """A graph that was solved by a sample.
+class DenseSolution(NamedTuple):
+    """A graph that was solved without its edges.
 
     Attributes
     ----------
@@ -73,8 +80,8 @@ class DenseGraphs:
         The damping factor.
     drawn : ndarray of int
         All features in random order; the first ones are the sample.
-    nearest : Nearest
-        Tells which features have no edge.
+    nearest : ndarray of shape (n,)
+        The largest similarity of each feature: it shows which have no edge.
     """
 
     def __init__(
@@ -84,7 +91,7 @@ class DenseGraphs:
         measure: Measure,
         damping: float,
         drawn: NDArray[np.intp],
-        nearest: Nearest,
+        nearest: NDArray[np.float32],
     ) -> None:
         self.columns = columns
         self.n = columns.n
@@ -92,11 +99,11 @@ class DenseGraphs:
         self.damping = damping
         self._drawn = drawn
         self._measure = measure
-        self._closest = 1.0 - nearest.best.astype(np.float64)
+        self._closest = 1.0 - nearest.astype(np.float64)
 
-    def _numbers(self, i: int) -> tuple[Any, ...]:
-        measure, edge = self._measure, float(self.edges[i])
-        return self.columns.absolute, edge, *measure.arguments, measure.weighted
+    def _numbers(self, i: int, weighted: bool) -> tuple[Any, ...]:
+        edge, arguments = float(self.edges[i]), self._measure.arguments
+        return self.columns.absolute, edge, *arguments, weighted
 
     def isolated(self, i: int) -> NDArray[np.bool_]:
         """Return which features have no edge in graph `i`."""
@@ -145,7 +152,8 @@ class DenseGraphs:
         self, i: int, rows: NDArray[np.intp], R: NDArray[np.float32]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return degrees and z of the network between the features of a sample."""
-        numbers, places = self._numbers(i), np.arange(len(rows))
+        numbers = self._numbers(i, self._measure.weighted)
+        places = np.arange(len(rows))
 
         def sums(u: NDArray[np.float64]) -> tuple[Any, Any]:
             degree, out = np.zeros(len(u)), np.zeros(len(u))
@@ -153,7 +161,7 @@ class DenseGraphs:
             return degree, out
 
         d, _ = sums(np.zeros(len(rows)))
-        return d, solve(lambda u: sums(u)[1], d, self.damping, _PRODUCTS)
+        return d, solve_with(lambda u: sums(u)[1], d, self.damping, _PRODUCTS)
 
     def _seen_from_outside(
         self, i: int, rows: NDArray[np.intp], d: Any, z: NDArray[np.float64]
@@ -225,7 +233,8 @@ class DenseGraphs:
         Scores and z are in shares of 1/n. What is given is changed.
         """
         z[degrees == 0.0] = 0.0
-        ends = self._ends(share, n_ends)
+        order = np.argsort(share, kind="stable")
+        ends = np.unique(np.concatenate([order[:n_ends], order[-n_ends:]]))
         degrees[ends], passed = self.rows(i, ends, z)
         share[ends] = (1.0 - self.damping) + self.damping * passed
         z[ends] = share[ends] / np.where(degrees[ends] > 0.0, degrees[ends], 1.0)
@@ -233,12 +242,6 @@ class DenseGraphs:
         # Of the others no score counts as an extreme: it is less sure.
         quality = self._rqh(i, share[ends])
         return DenseSolution(quality, share / self.n, degrees, z / self.n)
-
-    def _ends(self, share: NDArray[np.float64], size: int) -> NDArray[np.intp]:
-        order = np.argsort(share, kind="stable")
-        if self.n <= 2 * size:
-            return np.sort(order)
-        return np.sort(np.concatenate([order[:size], order[-size:]]))
 
     def _extend(
         self, rows: NDArray[np.intp], z: dict[int, NDArray[np.float64]]
@@ -285,13 +288,19 @@ class DenseGraphs:
         return degree, (1.0 - self.damping) + self.damping * share
 
     def rows(
-        self, i: int, chosen: NDArray[np.intp], z: NDArray[np.float64]
+        self,
+        i: int,
+        chosen: NDArray[np.intp],
+        z: NDArray[np.float64],
+        weighted: bool | None = None,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return degrees, and products with z, of some features by all their edges.
 
-        In float64, as each edge counts.
+        In float64, as each edge counts. Without weights degrees are numbers of edges.
         """
-        columns, numbers = self.columns, self._numbers(i)
+        columns = self.columns
+        weighted = self._measure.weighted if weighted is None else weighted
+        numbers = self._numbers(i, weighted)
 
         def add(part: slice) -> tuple[Any, Any]:
             T = columns.exact[chosen] @ columns.exact[part].T
@@ -305,11 +314,71 @@ class DenseGraphs:
         degree = np.sum([degree for degree, _ in found], axis=0)
         return degree, np.sum([out for _, out in found], axis=0)
 
-    def count(self, i: int, chosen: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Return the numbers of edges of some features, of all there are."""
-        measure = self._measure
-        self._measure = replace(measure, weighted=False)
-        try:
-            return self.rows(i, chosen, np.zeros(self.n))[0]
-        finally:
-            self._measure = measure
+
+class CompleteGraphs:
+    """The graphs of the last thresholds, which lack few edges.
+
+    Parameters
+    ----------
+    cells : Cells
+        Where opposites are looked for.
+    graphs : DenseGraphs
+        The graphs, which here give rows in full.
+    measure : Measure
+        Turns dissimilarities into weights.
+    first : int
+        The sparsest graph whose missing pairs are few.
+
+    Attributes
+    ----------
+    first : int
+        The sparsest graph whose missing pairs are found: the same or a later one.
+    """
+
+    def __init__(
+        self, cells: Cells, graphs: DenseGraphs, measure: Measure, first: int
+    ) -> None:
+        self.columns = cells.columns
+        self.graphs = graphs
+        self.measure = measure
+        # Two features are as far from opposites as their weight is from nothing.
+        opposite = 2.0 - graphs.edges
+        looks, limit = cells.look(float(opposite[first]), sign=-1.0)
+        self.first = max(first, int((opposite > limit).sum()))
+        found = [pairs for _, *pairs in join(cells, looks, limit)]
+        x, y, d = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        self._x, self._y, self._d = x, y, 2.0 - d
+
+    def solve(self, i: int) -> DenseSolution:
+        """Solve graph `i`, one of those from `first` on."""
+        n, δ = self.columns.n, self.graphs.damping
+        missing, counts = self._missing(i)
+        some = counts < n - 1
+
+        def product(u: NDArray[np.float64]) -> NDArray[np.float64]:
+            return np.asarray(np.where(some, self._all(u) - missing @ u, 0.0))
+
+        degrees = product(np.ones(n))
+        z = solve_with(product, degrees, δ, _COMPLETE_PRODUCTS)
+        return self.graphs.settle(i, degrees, (1.0 - δ) + δ * product(z), z)
+
+    def _missing(self, i: int) -> tuple[sparse.csr_array, NDArray[np.int64]]:
+        """Return the weights of the missing pairs, and how many a feature misses."""
+        n, top = self.columns.n, self.measure.top
+        lost = self._d > self.graphs.edges[i]
+        x, y, d = self._x[lost], self._y[lost], self._d[lost]
+        w = top - d if self.measure.weighted else np.ones(len(d))
+        ends = np.concatenate([x, y]), np.concatenate([y, x])
+        matrix = sparse.csr_array((np.concatenate([w, w]), ends), (n, n))
+        return matrix, np.bincount(ends[0], minlength=n)
+
+    def _all(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the product with the weights of all pairs."""
+        if not self.measure.weighted:
+            return u.sum() - u
+        columns, top = self.columns, self.measure.top
+        parts = columns.parts(_COMPLETE_PART)
+        Z = columns.exact
+        s = np.sum(columns.map(lambda part: u[part] @ Z[part], parts), axis=0)
+        r = np.concatenate(columns.map(lambda part: Z[part] @ s, parts))
+        return np.asarray((top - 1.0) * u.sum() + r - top * u)

@@ -1,20 +1,22 @@
-"""Pairs of near features: the extremes of all, and the edges below a limit."""
+"""Pairs of near features: the extremes of all, and the graphs of the strongest."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from franet._common.progress import report
-from franet.engine.measure import ZERO, Extrema, Tally
+from franet.engine import graph_kernels
+from franet.engine.graphs import KeptGraphs
+from franet.engine.kernels import pack
+from franet.engine.measure import ZERO, BinTable, Extrema, Measure, Tally
 from franet.search.approximate import kernels
-from franet.search.approximate._cells import Cells, Looks
-from franet.search.approximate._features import Features
+from franet.search.approximate._cells import Cells, Features, Looks
 
-__all__ = ["Counts", "Nearest", "find_extremes", "join"]
+__all__ = ["Counts", "NearGraphs", "find_extremes", "join"]
 
 # Features along the sides of a tile.
 _ROWS, _COLS = 1024, 1024
@@ -43,11 +45,12 @@ class Counts:
         per_unit = np.float32(_COUNT_CELLS / columns.top)
 
         def count(part: slice) -> tuple[NDArray[np.int64], float]:
-            counts = np.zeros(_COUNT_CELLS, np.int64)
             T = columns.similarities(drawn, part)
-            kernels.count_values(T, columns.absolute, per_unit, counts=counts)
-            least = np.abs(T).min() if columns.absolute else T.min()
-            return counts, float(least)
+            if columns.absolute:
+                np.abs(T, out=T)
+            at = ((np.float32(1.0) - T) * per_unit).astype(np.int32).ravel()
+            counts = np.bincount(at.clip(0, _COUNT_CELLS - 1), minlength=_COUNT_CELLS)
+            return counts, float(T.min())
 
         found = columns.map(count, columns.parts(_COLS))
         counts = np.sum([counts for counts, _ in found], axis=0)
@@ -71,17 +74,6 @@ class Counts:
         return float(self._ends[at - 1]) if at else -1.0
 
 
-class Nearest:
-    """The largest similarity of each place, as far as it was found."""
-
-    def __init__(self, n: int) -> None:
-        self.best = np.full(n, -np.inf, np.float32)
-
-    def take(self, places: Any, best: NDArray[np.float32]) -> None:
-        """Take in similarities of some places, each named once."""
-        self.best[places] = np.maximum(self.best[places], best)
-
-
 def _tiles(
     cells: Cells, looks: Looks, c: int
 ) -> Iterator[tuple[NDArray[np.float32], NDArray[np.int32], int]]:
@@ -100,16 +92,21 @@ def _tiles(
 
 def find_extremes(
     cells: Cells, looks: Looks, counts: Counts
-) -> tuple[Extrema, Nearest]:
-    """Return the extremes of the dissimilarities, and the nearest of each place."""
+) -> tuple[Extrema, NDArray[np.float32]]:
+    """Return the extremes of the dissimilarities.
+
+    And the largest similarity of each place, as far as it was found.
+    """
     columns = cells.columns
-    nearest = Nearest(columns.n)
+    nearest = np.full(columns.n, -np.inf, np.float32)
 
     def visit(c: int) -> tuple[NDArray[np.float64], list[Any]]:
         low = np.full(3, np.inf)
         found = []
         for T, xs, at in _tiles(cells, looks, c):
-            kernels.leave_out_self(T, xs, at)
+            here = np.flatnonzero((xs >= at) & (xs < at + T.shape[1]))
+            # No feature is its own neighbor.
+            T[here, xs[here] - at] = -2.0
             best = T.max(axis=1)
             found += [(xs, best), (slice(at, at + T.shape[1]), T.max(axis=0))]
             numbers = best, 2 * columns.error, ZERO, columns.exact
@@ -121,7 +118,7 @@ def find_extremes(
         for found, best in columns.map(visit, batch):
             low.append(found)
             for places, values in best:
-                nearest.take(places, values)
+                nearest[places] = np.maximum(nearest[places], values)
         report("extremes", batch[-1] + 1, cells.n_cells)
     least, next_low, next_zero = _lowest(np.array(low))
     high = _highest(cells, counts)
@@ -184,22 +181,10 @@ def join(
     columns = cells.columns
 
     def visit(c: int) -> list[Any]:
-        return [
-            kernels.collect(
-                T,
-                xs,
-                at,
-                columns.absolute,
-                columns.error,
-                looks.sign,
-                limit,
-                c,
-                cells.cell,
-                looks.probes,
-                columns.exact,
-            )
-            for T, xs, at in _tiles(cells, looks, c)
-        ]
+        rule = columns.absolute, columns.error, looks.sign, limit
+        lists = c, cells.cell, looks.probes, columns.exact
+        tiles = _tiles(cells, looks, c)
+        return [kernels.collect(*tile, *rule, *lists) for tile in tiles]
 
     none = np.empty(0, np.uint32)
     waiting: list[Any] = [(none, none, np.empty(0))]
@@ -224,3 +209,72 @@ def _cut(waiting: list[Any], block: int) -> tuple[Any, list[Any]]:
     if now.all():
         return (x, y, d), [(x[:0], y[:0], d[:0])]
     return (x[now], y[now], d[now]), [(x[~now], y[~now], d[~now])]
+
+
+class NearGraphs(KeptGraphs):
+    """The graphs of the first thresholds, from edges between near features.
+
+    Features are in the order of the cells.
+
+    Parameters
+    ----------
+    cells, looks : Cells, Looks
+        Where near features are looked for.
+    edges : ndarray
+        For each graph the largest dissimilarity of an edge, ascending.
+    measure : Measure
+        Turns dissimilarities into weights.
+
+    Attributes
+    ----------
+    kept, n_kept, engine : object
+        What a race asks of graphs.
+    """
+
+    def __init__(
+        self, cells: Cells, looks: Looks, edges: NDArray[np.float64], measure: Measure
+    ) -> None:
+        n = cells.columns.n
+        blocks = np.arange(((n - 1) >> 16) + 1)
+        bins = BinTable(edges).arguments
+        tiles, ends, parts = [], [], []
+        for block, x, y, d in join(cells, looks, float(edges[-1])):
+            for across in blocks:
+                own = x >> 16 == across
+                j, k = ((z[own] & 0xFFFF).astype(np.int32) for z in (y, x))
+                *part, end = pack(
+                    j, k, d[own], *bins, *measure.arguments, measure.weighted
+                )
+                tiles.append((block << 16, across << 16))
+                ends.append(end)
+                parts.append(part)
+        start = np.cumsum([0] + [len(weight) for _, weight in parts])
+        index, weight = np.empty(start[-1], np.uint32), np.empty(start[-1])
+        for at in start[:-1]:
+            # Each part goes as soon as it is copied.
+            part = parts.pop(0)
+            here = slice(at, at + len(part[0]))
+            index[here], weight[here] = part
+        row, col = np.array(tiles, np.int64).T.copy()
+        within = np.ascontiguousarray(start[:-1] + np.array(ends).T)
+        super().__init__(n, row, col, start[:-1], within, index, weight)
+        self.kept, self.n_kept, self.engine = self, len(edges), cells.columns
+
+    def _sum_degrees(self, ends: NDArray[np.int64]) -> Any:
+        return _Rows(lambda i: KeptGraphs._sum_degrees(self, ends[i : i + 1])[0])
+
+    def counts(self, i: int) -> NDArray[np.int64]:
+        """Return the number of edges of each place in graph `i`."""
+        counts = np.zeros(self.n, np.int64)
+        graph_kernels.count_rows(*self._graph(i)[:-1], counts=counts)
+        return counts
+
+
+class _Rows:
+    """Rows that are computed when they are asked for: all of them would be large."""
+
+    def __init__(self, row: Callable[[int], NDArray[np.float64]]) -> None:
+        self._row = row
+
+    def __getitem__(self, i: int) -> NDArray[np.float64]:
+        return self._row(i)
