@@ -37,6 +37,7 @@ __all__ = [
     "lay_out",
     "no_winner",
     "search",
+    "spread",
     "top_of",
 ]
 
@@ -102,15 +103,15 @@ class Outcome:
     """
 
     scores: NDArray[np.float64]
-    thresholds: NDArray[np.float64]
-    quality: NDArray[np.float64]
-    quality_bound: NDArray[np.float64]
-    too_sparse: NDArray[np.bool_]
-    n_edges: NDArray[np.int64]
-    winner: int | None
     network: Any
     degrees: NDArray[np.float64]
-    reason: str = ""
+    reason: str
+    thresholds: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    quality: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    quality_bound: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    too_sparse: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, bool))
+    n_edges: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    winner: int | None = None
     truncated: bool = False
     second_key: NDArray[np.float64] | None = None
     all_scores: NDArray[np.float64] | None = None
@@ -162,14 +163,7 @@ def lay_out(
         What is asked for.
     """
     top = top_of(top, extrema, settings)
-    limits = lay_limits(
-        settings.variant,
-        settings.thresholds,
-        settings.n_thresholds,
-        engine,
-        extrema,
-        top,
-    )
+    limits = lay_limits(settings, engine, extrema, top)
     return top - limits, *edge_rule(extrema, settings, top, limits)
 
 
@@ -215,23 +209,27 @@ def no_winner(n: int, settings: Settings, reason: str = "", **found: Any) -> Out
     **found : object
         Attributes of the outcome that are known.
     """
-    none = np.empty(0)
-    blank: dict[str, Any] = {
-        "scores": np.full(n, 1.0 if settings.variant == "reference" else 1.0 / n),
-        "thresholds": none,
-        "quality": none,
-        "quality_bound": none,
-        "too_sparse": np.empty(0, bool),
-        "n_edges": np.empty(0, np.int64),
-        "winner": None,
-        "reason": reason
+    return Outcome(
+        scores=np.full(n, 1.0 if settings.variant == "reference" else 1.0 / n),
+        network=sparse.csr_array((n, n)),
+        degrees=np.zeros(n),
+        reason=reason
         or "no threshold gives a graph with a mean degree of at least "
         f"{settings.min_mean_degree:g}",
-        "network": sparse.csr_array((n, n)),
-        "degrees": np.zeros(n),
-        "all_scores": np.empty((0, n)) if settings.store_candidates else None,
-    }
-    return Outcome(**blank | found)
+        all_scores=np.empty((0, n)) if settings.store_candidates else None,
+        **found,
+    )
+
+
+def spread(
+    values: dict[int, float], same_as: NDArray[np.intp], too_sparse: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Return what is known of each candidate, NaN where nothing is.
+
+    Thresholds with equal edge sets are one candidate: the first represents all.
+    """
+    known = [values.get(int(i), np.nan) for i in same_as]
+    return np.where(too_sparse, np.nan, known)
 
 
 def best_of(quality: NDArray[np.float64]) -> int:
@@ -253,80 +251,78 @@ class _Search:
 
     def run(self, thresholds: NDArray[np.float64]) -> Outcome:
         levels, settings = self.levels, self.settings
-        mean_degree = levels.n_edges / levels.n
-        self.too_sparse = mean_degree < settings.min_mean_degree
-        # Thresholds with equal edge sets are one candidate: the first stands for all.
-        self.same_as = np.searchsorted(levels.n_edges, levels.n_edges)
-        first = self.same_as == np.arange(len(thresholds))
-        candidates = np.flatnonzero(first & ~self.too_sparse)
-        asked = np.flatnonzero(first) if settings.store_candidates else candidates
-        quality = np.full(len(thresholds), np.nan)
-        bound = np.full(len(thresholds), np.nan)
-        winner = self._choose(candidates, asked, quality, bound)
+        too_sparse = levels.n_edges / levels.n < settings.min_mean_degree
+        same_as = np.searchsorted(levels.n_edges, levels.n_edges)
+        first = same_as == np.arange(len(thresholds))
+        candidates = np.flatnonzero(first & ~too_sparse).tolist()
+        winner = None
+        if settings.quality == "random" and candidates:
+            random = settings.random or np.random.mtrand._rand
+            winner = candidates[random.randint(len(candidates))]
+        asked = np.flatnonzero(first).tolist() if settings.store_candidates else None
+        bound = self._solve(candidates, asked)
+        found = self._rate(candidates)
         outcome = no_winner(
             levels.n,
             settings,
             thresholds=thresholds,
-            quality=self._spread(quality),
-            quality_bound=self._spread(bound),
-            too_sparse=self.too_sparse,
+            quality=spread(found, same_as, too_sparse),
+            quality_bound=spread(bound | found, same_as, too_sparse),
+            too_sparse=too_sparse,
             n_edges=levels.n_edges // 2,
         )
+        if found:
+            winner = best_of(outcome.quality)
         if winner is not None:
             outcome.winner, outcome.reason = winner, ""
             outcome.scores = self._scores(winner)
             outcome.degrees = levels.degrees(winner)
             outcome.network, outcome.truncated = self._network(winner)
-        self._extras(outcome, candidates)
+            denser = [i for i in candidates if i > winner]
+            if settings.second_key and denser:
+                outcome.second_key = self._scores(denser[0])
+        if asked is not None:
+            outcome.all_scores = np.array([self._scores(int(i)) for i in same_as])
         return outcome
 
-    def _spread(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.where(self.too_sparse, np.nan, values[self.same_as])
+    def _solve(
+        self, candidates: list[int], asked: list[int] | None
+    ) -> dict[int, float]:
+        """Solve what the winner depends on, and what is asked for beside it.
 
-    def _choose(
-        self,
-        candidates: NDArray[np.intp],
-        asked: NDArray[np.intp],
-        quality: NDArray[np.float64],
-        bound: NDArray[np.float64],
-    ) -> int | None:
-        """Fill in the qualities and return the winner."""
+        Returns upper bounds on the qualities, where only the best were solved.
+        """
         settings = self.settings
-        if settings.quality == "random":
-            winner = None
-            if len(candidates):
-                random = settings.random or np.random.mtrand._rand
-                winner = int(candidates[random.randint(len(candidates))])
-            if settings.store_candidates:
-                self._solve_all(asked)
-            return winner
-        pruned = (
-            settings.centrality == "pagerank"
-            and settings.quality == "rqh"
-            and not settings.store_candidates
-        )
-        if pruned:
-            race = Race(self.levels, settings.damping, self.solved)
-            bound[candidates] = race.run([int(i) for i in candidates])
-        else:
+        if asked is not None:
             self._solve_all(asked)
-        measure = settings.quality
-        rate = QUALITIES[measure] if isinstance(measure, str) else measure
-        for i in candidates:
-            if int(i) in self.solved:
-                rating = rate(self._scores(int(i)))
-                rating = float(finite_numbers(rating, (), "The quality function"))
-                quality[i] = bound[i] = rating
-        return best_of(quality) if len(candidates) else None
+        elif settings.centrality == "pagerank" and settings.quality == "rqh":
+            race = Race(self.levels, settings.damping, self.solved)
+            race.run(candidates)
+            return race.bound
+        elif settings.quality != "random":
+            self._solve_all(candidates)
+        return {}
+
+    def _rate(self, candidates: list[int]) -> dict[int, float]:
+        """Return the qualities of those that were solved."""
+        quality = self.settings.quality
+        if quality == "random":
+            return {}
+        rate = QUALITIES[quality] if isinstance(quality, str) else quality
+        return {
+            i: float(finite_numbers(rate(self.solved[i]), (), "The quality function"))
+            for i in candidates
+            if i in self.solved
+        }
 
     def _scores(self, i: int) -> NDArray[np.float64]:
         if i not in self.solved:
-            self._solve_all(np.array([i]))
+            self._solve_all([i])
         return self.solved[i]
 
-    def _solve_all(self, graphs: NDArray[np.intp]) -> None:
+    def _solve_all(self, graphs: list[int]) -> None:
         """Compute the scores of some graphs, whatever they may be worth."""
-        wanted = [int(i) for i in graphs if int(i) not in self.solved]
+        wanted = [i for i in graphs if i not in self.solved]
         if self.settings.centrality == "pagerank":
             Race(self.levels, self.settings.damping, self.solved).solve(wanted)
             return
@@ -341,12 +337,3 @@ class _Search:
         if levels.n_edges[winner] // 2 <= most:
             return levels.matrix(winner), False
         return levels.strongest(winner, most), True
-
-    def _extras(self, outcome: Outcome, candidates: NDArray[np.intp]) -> None:
-        if self.settings.second_key and outcome.winner is not None:
-            denser = candidates[candidates > outcome.winner]
-            if len(denser):
-                outcome.second_key = self._scores(int(denser[0]))
-        if self.settings.store_candidates:
-            rows = [self._scores(int(i)) for i in self.same_as]
-            outcome.all_scores = np.array(rows)

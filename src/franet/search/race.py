@@ -47,11 +47,11 @@ class Race:
         self.best = 0.0
         self.waiting: set[int] = set()
 
-    def run(self, candidates: list[int]) -> list[float]:
+    def run(self, candidates: list[int]) -> None:
         """Solve candidates, the sparsest first, unless they provably cannot win.
 
-        Sparse graphs are cheap, and what they reach spares the dense ones. Returns
-        upper bounds on RQH; they hold for the solved ones too.
+        Sparse graphs are cheap, and what they reach spares the dense ones. Upper bounds
+        on RQH are in `bound`; they hold for the solved ones too.
         """
         levels = self.levels
         self.enter({i: levels.degree_bound(i, self.damping) for i in candidates})
@@ -71,7 +71,6 @@ class Race:
             first = max(at_stake, key=lambda i: (self.bound[i], -i))
             self._take(self._streamed([first], self.best))
             self.waiting.discard(first)
-        return [self.bound[i] for i in candidates]
 
     def enter(self, bound: dict[int, float]) -> None:
         """Take in candidates, with upper bounds on RQH, and solve those stored."""

@@ -8,8 +8,7 @@ so that the pair that defines one cannot miss it by rounding.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +17,9 @@ from franet._common.returned import finite_numbers
 from franet.engine._numpy import TileEngine
 from franet.engine.measure import Extrema
 from franet.exceptions import Setting, UsageError
+
+if TYPE_CHECKING:
+    from franet.search.exact import Settings
 
 __all__ = ["PROGRESSIONS", "lay_limits"]
 
@@ -52,24 +54,15 @@ def _powers_of_ten(first: float, last: float, n: int) -> Any:
 
 
 def lay_limits(
-    variant: str,
-    progression: str | Callable[[float, float, int], Any],
-    n: int,
-    engine: Any,
-    extrema: Extrema,
-    top: float,
+    settings: Settings, engine: Any, extrema: Extrema, top: float
 ) -> NDArray[np.float64]:
     """Return the limits as the paper defines them, or as the authors' code has them.
 
     Parameters
     ----------
-    variant : {"paper", "reference"}
-        Which of them.
-    progression : str or callable
-        Its name, or ``f(smallest, largest, n)`` that returns n
-        thresholds in terms of similarities.
-    n : int
-        Number of thresholds.
+    settings : Settings
+        Its `variant`, `n_thresholds`, and the progression: its name, or a function
+        ``f(smallest, largest, n)`` that returns n thresholds in terms of similarities.
     engine : TileEngine or object
         Has the number of features, n, and computes what the extremes do not give: the
         mean and order statistics. Neither is needed for a function, or for
@@ -79,7 +72,8 @@ def lay_limits(
     top : float
         ``w + d``.
     """
-    paper, high = variant == "paper", extrema.high
+    progression, n = settings.thresholds, settings.n_thresholds
+    paper, high = settings.variant == "paper", extrema.high
     origin, first = extrema.low, extrema.next_low
     start, zeros = origin, 0
     if not paper:

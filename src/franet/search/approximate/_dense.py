@@ -14,6 +14,7 @@ found as near features are.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -65,6 +66,7 @@ class DenseSolution(NamedTuple):
     z: NDArray[np.float64]
 
 
+@dataclass
 class DenseGraphs:
     """The graphs of the thresholds, seen through a sample of the features.
 
@@ -84,30 +86,22 @@ class DenseGraphs:
         The largest similarity of each feature: it shows which have no edge.
     """
 
-    def __init__(
-        self,
-        columns: Features,
-        edges: NDArray[np.float64],
-        measure: Measure,
-        damping: float,
-        drawn: NDArray[np.intp],
-        nearest: NDArray[np.float32],
-    ) -> None:
-        self.columns = columns
-        self.n = columns.n
-        self.edges = edges
-        self.damping = damping
-        self._drawn = drawn
-        self._measure = measure
-        self._closest = 1.0 - nearest.astype(np.float64)
+    columns: Features
+    edges: NDArray[np.float64]
+    measure: Measure
+    damping: float
+    drawn: NDArray[np.intp]
+    nearest: NDArray[np.float32]
 
-    def _numbers(self, i: int, weighted: bool) -> tuple[Any, ...]:
-        edge, arguments = float(self.edges[i]), self._measure.arguments
-        return self.columns.absolute, edge, *arguments, weighted
+    @property
+    def n(self) -> int:
+        """Number of features."""
+        return self.columns.n
 
     def isolated(self, i: int) -> NDArray[np.bool_]:
         """Return which features have no edge in graph `i`."""
-        return np.asarray(self._closest > self.edges[i] + self.columns.error)
+        closest = 1.0 - self.nearest.astype(np.float64)
+        return np.asarray(closest > self.edges[i] + self.columns.error)
 
     def look(self, graphs: list[int], best: float) -> dict[int, tuple[float, bool]]:
         """Return for some graphs a rough RQH, and whether it says anything.
@@ -116,7 +110,7 @@ class DenseGraphs:
         the largest hubs. Where it does not fall far behind the best quality so far,
         all features are looked at.
         """
-        rows = np.sort(self._drawn[:ROUGH])
+        rows = np.sort(self.drawn[:ROUGH])
         R = self._within(rows)
         found: dict[int, tuple[float, bool]] = {}
         for at in range(0, len(graphs), _TOGETHER):
@@ -125,7 +119,7 @@ class DenseGraphs:
             z = {}
             for i, (d, z_i) in zip(part, solved, strict=True):
                 share = np.where(d > 0.0, d * z_i, 1.0 - self.damping)
-                hub = np.partition(d, -2)[-2] / self._measure.top
+                hub = np.partition(d, -2)[-2] / self.measure.top
                 clear = bool(hub >= _FEWEST_EDGES or len(rows) == self.n)
                 found[i] = self._rqh(i, share), clear
                 if found[i][0] >= _WORTH * best:
@@ -152,16 +146,27 @@ class DenseGraphs:
         self, i: int, rows: NDArray[np.intp], R: NDArray[np.float32]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return degrees and z of the network between the features of a sample."""
-        numbers = self._numbers(i, self._measure.weighted)
         places = np.arange(len(rows))
+        d, _ = self._sums(i, R, places, 0, np.zeros(len(rows)))
+        return d, solve_with(
+            lambda u: self._sums(i, R, places, 0, u)[1], d, self.damping, _PRODUCTS
+        )
 
-        def sums(u: NDArray[np.float64]) -> tuple[Any, Any]:
-            degree, out = np.zeros(len(u)), np.zeros(len(u))
-            kernels.row_sums(R, places, 0, *numbers, u, degree=degree, out=out)
-            return degree, out
-
-        d, _ = sums(np.zeros(len(rows)))
-        return d, solve_with(lambda u: sums(u)[1], d, self.damping, _PRODUCTS)
+    def _sums(
+        self,
+        i: int,
+        T: NDArray[Any],
+        xs: NDArray[np.intp],
+        y0: int,
+        u: NDArray[np.float64],
+        weighted: bool | None = None,
+    ) -> NDArray[np.float64]:
+        """Return degrees and products with u in a tile; see `kernels.row_sums`."""
+        measure, sums = self.measure, np.zeros((2, len(T)))
+        weighted = measure.weighted if weighted is None else weighted
+        rule = self.columns.absolute, float(self.edges[i]), *measure.arguments, weighted
+        kernels.row_sums(T, xs, y0, *rule, u, degree=sums[0], out=sums[1])
+        return sums
 
     def _seen_from_outside(
         self, i: int, rows: NDArray[np.intp], d: Any, z: NDArray[np.float64]
@@ -184,7 +189,7 @@ class DenseGraphs:
         With c edges to the sample, 1/c is too large on average, and 1/(c + 1), which
         counts the edge over which z is met, is right.
         """
-        measure = self._measure
+        measure = self.measure
         lightest = max(measure.top - float(self.edges[i]), 0.0)
         one = 0.5 * (lightest + measure.top) if measure.weighted else 1.0
         more = d + one * scale * (1.0 - size / self.n)
@@ -192,14 +197,14 @@ class DenseGraphs:
 
     def solve(self, i: int) -> DenseSolution:
         """Solve graph `i` by the sample."""
-        rows = np.sort(self._drawn[:FINE])
+        rows = np.sort(self.drawn[:FINE])
         d, z = self._solve_within(i, rows, self._within(rows))
         z = self._seen_from_outside(i, rows, d, z)
         return self._spread(rows, {i: z}, _ENDS)[i]
 
     def polish(self, i: int, solution: DenseSolution) -> DenseSolution:
         """Return a solution of graph `i` by the edges to a larger sample."""
-        rows = np.sort(self._drawn[:POLISH])
+        rows = np.sort(self.drawn[:POLISH])
         for _ in range(_POLISHED):
             z = solution.z[rows] * self.n
             solution = self._spread(rows, {i: z}, _ENDS)[i]
@@ -250,7 +255,7 @@ class DenseGraphs:
 
         A row of each for every graph of which z is given.
         """
-        columns, measure = self.columns, self._measure
+        columns, measure = self.columns, self.measure
         least = (1.0 - self.edges[list(z)]).astype(np.float32)
         offset, u = np.float32(measure.top - 1.0), np.array(list(z.values()), "f4")
         in_sample = np.zeros(self.n, bool)
@@ -298,21 +303,14 @@ class DenseGraphs:
 
         In float64, as each edge counts. Without weights degrees are numbers of edges.
         """
-        columns = self.columns
-        weighted = self._measure.weighted if weighted is None else weighted
-        numbers = self._numbers(i, weighted)
+        Z = self.columns.exact
 
-        def add(part: slice) -> tuple[Any, Any]:
-            T = columns.exact[chosen] @ columns.exact[part].T
-            degree, out = np.zeros(len(T)), np.zeros(len(T))
-            kernels.row_sums(
-                T, chosen, part.start, *numbers, z[part], degree=degree, out=out
-            )
-            return degree, out
+        def add(part: slice) -> NDArray[np.float64]:
+            T = Z[chosen] @ Z[part].T
+            return self._sums(i, T, chosen, part.start, z[part], weighted)
 
-        found = columns.map(add, columns.parts(_PART))
-        degree = np.sum([degree for degree, _ in found], axis=0)
-        return degree, np.sum([out for _, out in found], axis=0)
+        degree, out = np.sum(self.columns.map(add, self.columns.parts(_PART)), axis=0)
+        return degree, out
 
 
 class CompleteGraphs:
@@ -324,8 +322,6 @@ class CompleteGraphs:
         Where opposites are looked for.
     graphs : DenseGraphs
         The graphs, which here give rows in full.
-    measure : Measure
-        Turns dissimilarities into weights.
     first : int
         The sparsest graph whose missing pairs are few.
 
@@ -335,12 +331,9 @@ class CompleteGraphs:
         The sparsest graph whose missing pairs are found: the same or a later one.
     """
 
-    def __init__(
-        self, cells: Cells, graphs: DenseGraphs, measure: Measure, first: int
-    ) -> None:
+    def __init__(self, cells: Cells, graphs: DenseGraphs, first: int) -> None:
         self.columns = cells.columns
-        self.graphs = graphs
-        self.measure = measure
+        self.graphs, self.measure = graphs, graphs.measure
         # Two features are as far from opposites as their weight is from nothing.
         opposite = 2.0 - graphs.edges
         looks, limit = cells.look(float(opposite[first]), sign=-1.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from franet.search.exact import (
     best_of,
     lay_out,
     no_winner,
+    spread,
 )
 from franet.search.race import Race
 
@@ -45,6 +47,7 @@ _AT_STAKE, _RIVAL, _BETTER = 0.6, 0.85, 1.5
 _SOLVED_BY_SAMPLE = 4
 
 
+@dataclass
 class Search:
     """One approximate search.
 
@@ -58,27 +61,24 @@ class Search:
         Draws the samples.
     """
 
-    def __init__(
-        self, columns: Features, settings: Settings, random: np.random.RandomState
-    ) -> None:
-        self.columns = columns
-        self.settings = settings
-        self.random = random
-        self.n = columns.n
-        self.scores: dict[int, NDArray[np.float64]] = {}
-        # Graphs that are not stored: those solved, those of them that were solved by a
-        # sample, and the better ones, by a larger one. The others are nearly complete.
-        self.solved: dict[int, DenseSolution] = {}
-        self.sampled: set[int] = set()
-        self.polished: set[int] = set()
-        self.bound: dict[int, float] = {}
-        self.best = 0.0
-        self.graphs: Any = None
-        self.n_stored = 0
+    columns: Features
+    settings: Settings
+    random: np.random.RandomState
+    # Of stored graphs.
+    graphs: Any = None
+    n_stored: int = 0
+    scores: dict[int, NDArray[np.float64]] = field(default_factory=dict)
+    # Of the others: those solved, those of them that were solved by a sample, and the
+    # better ones, by a larger one. Those without a sample are nearly complete.
+    solved: dict[int, DenseSolution] = field(default_factory=dict)
+    sampled: set[int] = field(default_factory=set)
+    polished: set[int] = field(default_factory=set)
+    bound: dict[int, float] = field(default_factory=dict)
+    best: float = 0.0
 
     def run(self) -> Outcome:
         """Find the winner."""
-        columns, settings = self.columns, self.settings
+        columns, settings, self.n = self.columns, self.settings, self.columns.n
         drawn = self.random.permutation(self.n)
         counts = Counts(columns, drawn)
         self.cells = Cells(columns, self.random)
@@ -168,7 +168,7 @@ class Search:
         nearly = [i for i in graphs if self.n_pairs[i] >= few]
         if not nearly or self.columns.absolute:
             return
-        complete = CompleteGraphs(self.cells, self.dense, self.measure, min(nearly))
+        complete = CompleteGraphs(self.cells, self.dense, min(nearly))
         for i in nearly:
             if i >= complete.first:
                 self.solved[i] = complete.solve(i)
@@ -191,27 +191,23 @@ class Search:
         too_sparse = 2 * n_edges / self.n < self.settings.min_mean_degree
         found = {i: rqh(scores) for i, scores in self.scores.items()}
         found |= {i: solution.quality for i, solution in self.solved.items()}
-        # Stored graphs with equal edges are one candidate; the first stands for all.
-        first = np.arange(len(thresholds))
+        # Of the others the numbers of edges are estimates.
+        same_as = np.arange(len(thresholds))
         stored = n_edges[: self.n_stored]
-        first[: self.n_stored] = np.searchsorted(stored, stored)
-        quality, bound = (
-            np.where(too_sparse, np.nan, [values.get(int(i), np.nan) for i in first])
-            for values in (found, self.bound | found)
-        )
+        same_as[: self.n_stored] = np.searchsorted(stored, stored)
         outcome = no_winner(
             self.n,
             self.settings,
             thresholds=thresholds,
-            quality=quality,
-            quality_bound=bound,
+            quality=spread(found, same_as, too_sparse),
+            quality_bound=spread(self.bound | found, same_as, too_sparse),
             too_sparse=too_sparse,
             n_edges=n_edges,
         )
-        fair = quality.copy()
+        fair = outcome.quality.copy()
         for i in self.sampled:
             fair[i] = fair[i] / _BETTER if i in self.polished else np.nan
-        if not np.isnan(quality).all():
+        if not np.isnan(outcome.quality).all():
             self._finish(outcome, best_of(fair))
         return outcome
 
