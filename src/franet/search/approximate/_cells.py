@@ -15,8 +15,6 @@ from franet.pairs.similarity._standardize import standardize
 from franet.pairs.tiles import TileRunner
 from franet.search.approximate import kernels
 
-__all__ = ["Cells", "Features", "Looks"]
-
 # Columns read at a time.
 _CHUNK = 1024
 # With more examples than this, cells are made in a space of so many dimensions.

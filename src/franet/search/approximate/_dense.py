@@ -29,8 +29,6 @@ from franet.search.approximate._cells import Cells, Features
 from franet.search.approximate._pairs import join
 from franet.search.pagerank import solve_with
 
-__all__ = ["CompleteGraphs", "DenseGraphs", "DenseSolution"]
-
 # Features of the sample: for a first look, to solve a graph, and to polish the scores
 # of the winner, in so many rounds.
 ROUGH, FINE, POLISH = 4096, 8192, 32_768
@@ -115,7 +113,7 @@ class DenseGraphs:
         found: dict[int, tuple[float, bool]] = {}
         for at in range(0, len(graphs), _TOGETHER):
             part = graphs[at : at + _TOGETHER]
-            solved = self.columns.map(lambda i: self._solve_within(i, rows, R), part)
+            solved = self.columns.map(lambda i: self._solve_within(i, R), part)
             z = {}
             for i, (d, z_i) in zip(part, solved, strict=True):
                 share = np.where(d > 0.0, d * z_i, 1.0 - self.damping)
@@ -143,11 +141,11 @@ class DenseGraphs:
         )
 
     def _solve_within(
-        self, i: int, rows: NDArray[np.intp], R: NDArray[np.float32]
+        self, i: int, R: NDArray[np.float32]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return degrees and z of the network between the features of a sample."""
-        places = np.arange(len(rows))
-        d, _ = self._sums(i, R, places, 0, np.zeros(len(rows)))
+        places = np.arange(len(R))
+        d, _ = self._sums(i, R, places, 0, np.zeros(len(R)))
         return d, solve_with(
             lambda u: self._sums(i, R, places, 0, u)[1], d, self.damping, _PRODUCTS
         )
@@ -159,13 +157,12 @@ class DenseGraphs:
         xs: NDArray[np.intp],
         y0: int,
         u: NDArray[np.float64],
-        weighted: bool | None = None,
     ) -> NDArray[np.float64]:
         """Return degrees and products with u in a tile; see `kernels.row_sums`."""
         measure, sums = self.measure, np.zeros((2, len(T)))
-        weighted = measure.weighted if weighted is None else weighted
-        rule = self.columns.absolute, float(self.edges[i]), *measure.arguments, weighted
-        kernels.row_sums(T, xs, y0, *rule, u, degree=sums[0], out=sums[1])
+        rule = float(self.edges[i]), *measure.arguments, measure.weighted
+        absolute = self.columns.absolute
+        kernels.row_sums(T, xs, y0, absolute, *rule, u, degree=sums[0], out=sums[1])
         return sums
 
     def _seen_from_outside(
@@ -198,7 +195,7 @@ class DenseGraphs:
     def solve(self, i: int) -> DenseSolution:
         """Solve graph `i` by the sample."""
         rows = np.sort(self.drawn[:FINE])
-        d, z = self._solve_within(i, rows, self._within(rows))
+        d, z = self._solve_within(i, self._within(rows))
         z = self._seen_from_outside(i, rows, d, z)
         return self._spread(rows, {i: z}, _ENDS)[i]
 
@@ -258,6 +255,7 @@ class DenseGraphs:
         columns, measure = self.columns, self.measure
         least = (1.0 - self.edges[list(z)]).astype(np.float32)
         offset, u = np.float32(measure.top - 1.0), np.array(list(z.values()), "f4")
+        rule = columns.absolute, least, offset, measure.weighted
         in_sample = np.zeros(self.n, bool)
         in_sample[rows] = True
         # Position in the sample, for features that are not to meet themselves.
@@ -266,17 +264,8 @@ class DenseGraphs:
 
         def extend(part: slice) -> None:
             T = columns.work[part] @ columns.work[rows].T
-            kernels.rough_sums(
-                T,
-                own[part],
-                columns.absolute,
-                least,
-                offset,
-                measure.weighted,
-                u,
-                degree=degree[:, part],
-                out=share[:, part],
-            )
+            sums = {"degree": degree[:, part], "out": share[:, part]}
+            kernels.rough_sums(T, own[part], *rule, u, **sums)
 
         columns.map(extend, columns.parts(_PART))
         # A feature of the sample has one fewer to meet there.
@@ -293,21 +282,17 @@ class DenseGraphs:
         return degree, (1.0 - self.damping) + self.damping * share
 
     def rows(
-        self,
-        i: int,
-        chosen: NDArray[np.intp],
-        z: NDArray[np.float64],
-        weighted: bool | None = None,
+        self, i: int, chosen: NDArray[np.intp], z: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return degrees, and products with z, of some features by all their edges.
 
-        In float64, as each edge counts. Without weights degrees are numbers of edges.
+        In float64, as each edge counts.
         """
         Z = self.columns.exact
 
         def add(part: slice) -> NDArray[np.float64]:
             T = Z[chosen] @ Z[part].T
-            return self._sums(i, T, chosen, part.start, z[part], weighted)
+            return self._sums(i, T, chosen, part.start, z[part])
 
         degree, out = np.sum(self.columns.map(add, self.columns.parts(_PART)), axis=0)
         return degree, out

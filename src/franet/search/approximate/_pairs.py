@@ -16,8 +16,6 @@ from franet.engine.measure import ZERO, BinTable, Extrema, Measure, Tally
 from franet.search.approximate import kernels
 from franet.search.approximate._cells import Cells, Features, Looks
 
-__all__ = ["Counts", "NearGraphs", "find_extremes", "join"]
-
 # Features along the sides of a tile.
 _ROWS, _COLS = 1024, 1024
 # Cells into which the opposite of a feature looks, for the smallest correlation.

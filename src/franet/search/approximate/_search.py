@@ -31,8 +31,6 @@ from franet.search.exact import (
 )
 from franet.search.race import Race
 
-__all__ = ["Search"]
-
 # Edges that are stored, for each feature: of the sparse graphs at first, and of denser
 # ones where these may win; with few features so many at least. Of nearly complete
 # graphs so many missing edges are stored as edges at first.
