@@ -173,13 +173,13 @@ class KeptGraphs:
         self._row, self._col = row, col
         self._start, self._ends = start, ends
         self._index, self._weight = index, weight
-        self.degrees = self._sum_degrees(ends)
+        self.degrees = self._sum_degrees(n, row, col, start, ends, index, weight)
 
-    def _sum_degrees(self, ends: NDArray[np.int64]) -> Any:
+    @staticmethod
+    def _sum_degrees(n: int, *edges: Any) -> Any:
         """Return the weighted degrees, one row for each graph."""
-        degrees = np.zeros((len(ends), self.n))
-        tiles = self._row, self._col, self._start, ends
-        graph_kernels.add_degrees(*tiles, self._index, self._weight, degrees=degrees)
+        degrees = np.zeros((len(edges[3]), n))
+        graph_kernels.add_degrees(*edges, degrees=degrees)
         return degrees
 
     def __len__(self) -> int:

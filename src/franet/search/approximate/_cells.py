@@ -125,10 +125,11 @@ class Features:
         self.exact = self.exact[order]
 
     def similarities(
-        self, rows: NDArray[np.intp], part: slice = slice(None)
+        self, rows: NDArray[np.integer], part: slice = slice(None)
     ) -> NDArray[np.float32]:
-        """Return the correlations of some columns with a part of all, rough."""
-        return np.asarray(self.work[rows] @ self.work[part].T)
+        """Return how alike some columns and a part of all are, in float32."""
+        R = np.asarray(self.work[rows] @ self.work[part].T)
+        return np.abs(R, out=R) if self.absolute else R
 
 
 class Looks(NamedTuple):
@@ -277,8 +278,6 @@ class Cells:
 
         def edges(rows: NDArray[np.intp]) -> list[Any]:
             R = columns.similarities(rows)
-            if columns.absolute:
-                np.abs(R, out=R)
             R *= np.float32(sign)
             R[np.arange(len(rows)), rows] = -2.0
             return [self._some(x, r, limit) for x, r in zip(rows, R, strict=True)]

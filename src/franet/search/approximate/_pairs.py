@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -44,8 +45,6 @@ class Counts:
 
         def count(part: slice) -> tuple[NDArray[np.int64], float]:
             T = columns.similarities(drawn, part)
-            if columns.absolute:
-                np.abs(T, out=T)
             at = ((np.float32(1.0) - T) * per_unit).astype(np.int32).ravel()
             counts = np.bincount(at.clip(0, _COUNT_CELLS - 1), minlength=_COUNT_CELLS)
             return counts, float(T.min())
@@ -79,12 +78,10 @@ def _tiles(
     columns, visitors = cells.columns, looks.visitors[c]
     first, last = int(cells.start[c]), int(cells.start[c + 1])
     for at in range(first, last, _COLS):
-        across = columns.work[at : min(at + _COLS, last)].T
+        across = slice(at, min(at + _COLS, last))
         for row in range(0, len(visitors), _ROWS):
             xs = visitors[row : row + _ROWS]
-            T = columns.work[xs] @ across
-            if columns.absolute:
-                np.abs(T, out=T)
+            T = columns.similarities(xs, across)
             yield T if looks.sign > 0.0 else np.negative(T, out=T), xs, at
 
 
@@ -225,8 +222,8 @@ class NearGraphs(KeptGraphs):
 
     Attributes
     ----------
-    kept, n_kept, engine : object
-        What a race asks of graphs.
+    n_kept, engine : int, Features
+        What a race asks of graphs, beside `kept`.
     """
 
     def __init__(
@@ -256,10 +253,16 @@ class NearGraphs(KeptGraphs):
         row, col = np.array(tiles, np.int64).T.copy()
         within = np.ascontiguousarray(start[:-1] + np.array(ends).T)
         super().__init__(n, row, col, start[:-1], within, index, weight)
-        self.kept, self.n_kept, self.engine = self, len(edges), cells.columns
+        self.n_kept, self.engine = len(edges), cells.columns
 
-    def _sum_degrees(self, ends: NDArray[np.int64]) -> Any:
-        return _Rows(lambda i: KeptGraphs._sum_degrees(self, ends[i : i + 1])[0])
+    @property
+    def kept(self) -> NearGraphs:
+        """The graphs themselves; not as an attribute, which would keep them alive."""
+        return self
+
+    @staticmethod
+    def _sum_degrees(n: int, *edges: Any) -> Any:
+        return _Degrees(n, edges)
 
     def counts(self, i: int) -> NDArray[np.int64]:
         """Return the number of edges of each place in graph `i`."""
@@ -268,11 +271,22 @@ class NearGraphs(KeptGraphs):
         return counts
 
 
-class _Rows:
-    """Rows that are computed when they are asked for: all of them would be large."""
+@dataclass(frozen=True)
+class _Degrees:
+    """Degrees that are summed when they are asked for: those of all graphs are large.
 
-    def __init__(self, row: Callable[[int], NDArray[np.float64]]) -> None:
-        self._row = row
+    Attributes
+    ----------
+    n : int
+        Number of features.
+    edges : tuple of ndarray
+        As :mod:`franet.engine.graph_kernels` describes them.
+    """
 
-    def __getitem__(self, i: int) -> NDArray[np.float64]:
-        return self._row(i)
+    n: int
+    edges: tuple[Any, ...]
+
+    def __getitem__(self, i: int) -> Any:
+        row, col, start, ends, *rest = self.edges
+        one = row, col, start, ends[i : i + 1], *rest
+        return KeptGraphs._sum_degrees(self.n, *one)[0]
