@@ -7,7 +7,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from franet.estimators._backend import (
     comparison_of,
     open_engine,
     open_numpy_source,
+    settings_of,
 )
 from franet.estimators._base import FeatureRanker, Need, names_of
 from franet.estimators._callbacks import telling
@@ -31,10 +32,7 @@ from franet.network import AttributeNetwork
 from franet.network._origin import Origin, among_all, complete_above
 from franet.pairs.columns._finite import PAIRWISE
 from franet.pairs.similarity._mixed import warn_of_identifiers
-from franet.search.exact import Outcome, Settings, search
-
-if TYPE_CHECKING:
-    pass
+from franet.search.exact import Outcome, search
 
 
 class FRANe(FeatureRanker):
@@ -265,7 +263,7 @@ class FRANe(FeatureRanker):
                 with open_engine(self, X) as (engine, constant):
                     names = getattr(self, "feature_names_in_", None)
                     warn_of_identifiers(engine.source, names)
-                    outcome = search(engine, Settings.of(self))
+                    outcome = search(engine, settings_of(self))
             self._set_outcome(outcome, constant)
             self._warn_of(outcome)
         return self
@@ -303,7 +301,7 @@ class FRANe(FeatureRanker):
             self.approximation_ = outcome.approximation
         if outcome.all_scores is not None:
             self.all_scores_ = widen(outcome.all_scores)
-        settings, columns, floor = Settings.of(self), np.flatnonzero(~constant), None
+        settings, columns, floor = settings_of(self), np.flatnonzero(~constant), None
         adjacency = among_all(outcome.network, columns, len(constant))
         if outcome.truncated:
             floor = complete_above(adjacency, settings.max_edges, len(columns))
@@ -380,7 +378,7 @@ class FRANe(FeatureRanker):
         start = time.perf_counter()
         source, _ = open_numpy_source(self, check(self, X))
         opening = time.perf_counter() - start
-        settings, n_threads = Settings.of(self), count_threads(self.n_jobs)
+        settings, n_threads = settings_of(self), count_threads(self.n_jobs)
         plan = make_plan(source, settings.n_thresholds, n_threads, settings.max_memory)
         expected, dense = plan.seconds(source)
         times = {"seconds": opening + expected, "seconds_dense": opening + dense}

@@ -63,7 +63,7 @@ def _open(path: Path, options: Options) -> Raw | None:
         types, parquet = map(import_module, ("pyarrow.types", "pyarrow.parquet"))
     except ImportError:
         return None
-    from franet.pairs.columns._parquet import ParquetColumns
+    from franet.pairs.columns._kinds import ParquetColumns
 
     if int(pyarrow.__version__.partition(".")[0]) < _PYARROW:
         return None

@@ -211,7 +211,7 @@ def _sound(path: Path, X: Any) -> Any:
     """
     from scipy import sparse
 
-    from franet.pairs.columns._sparse import check_indices
+    from franet.pairs.columns._kinds import check_indices
 
     try:
         check_indices(X)

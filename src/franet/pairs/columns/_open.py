@@ -9,11 +9,15 @@ from typing import Any
 import numpy as np
 
 from franet.exceptions import DataError
-from franet.pairs.columns._array import MappedColumns, is_mapped
 from franet.pairs.columns._base import Columns
-from franet.pairs.columns._chunked import ChunkedColumns, DaskColumns
-from franet.pairs.columns._parquet import ParquetColumns
-from franet.pairs.columns._sparse import SparseColumns
+from franet.pairs.columns._kinds import (
+    ChunkedColumns,
+    DaskColumns,
+    MappedColumns,
+    ParquetColumns,
+    SparseColumns,
+    is_mapped,
+)
 from franet.pairs.columns._zarr import check_arrays
 
 __all__ = [

@@ -12,9 +12,8 @@ from scipy import sparse
 from franet.exceptions import Setting, UsageError
 from franet.pairs.coded import CodedTable
 from franet.pairs.columns import Columns
-from franet.pairs.columns._array import ArrayColumns
 from franet.pairs.columns._finite import check_finite
-from franet.pairs.columns._sparse import FilledColumns, SparseColumns
+from franet.pairs.columns._kinds import ArrayColumns, FilledColumns, SparseColumns
 from franet.pairs.similarity._correlation import PairwiseCorrelationSource
 from franet.pairs.similarity._dense import Budget, check_not_all, open_dense
 from franet.pairs.similarity._distances import DISTANCES, DistanceSource

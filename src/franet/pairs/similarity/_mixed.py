@@ -127,9 +127,6 @@ class MixedSource(PairSource):
         self._price[many] = ((m - 2) / free) ** 2 - 1.0
         self.nbytes = self._values.nbytes + self._categories.nbytes
 
-    def _rows(self, i: int) -> slice:
-        return slice(i * self.block, (i + 1) * self.block)
-
     def squares(self, i: int, j: int) -> NDArray[np.float64]:
         """Return ``r²``, ``η²`` or ``χ²/m`` of block `i` against block `j`."""
         F = self._values[self._rows(i)] @ self._values[self._rows(j)].T

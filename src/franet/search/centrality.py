@@ -1,4 +1,9 @@
-"""Eigenvector centrality."""
+"""Centralities: one number for each node of a graph, larger is more central.
+
+A centrality is a function of one graph, a :class:`franet.engine.levels.Level`. PageRank
+alone has a certified search (:mod:`franet.search.exact`); every other one is evaluated
+on each candidate.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +12,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components, shortest_path
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
-from franet.exceptions import DataError, Setting
-from franet.search.centrality._graph import Graph
+from franet._common.returned import finite_numbers
+from franet.engine.levels import Level
+from franet.exceptions import DataError, Setting, UsageError
 
-__all__ = ["eigenvector"]
+__all__ = ["CENTRALITIES", "from_function"]
 
+# All pairs of nodes, for every candidate graph: above this size it takes days.
+MAX_NODES = 5000
 # Below this size the dense solver is faster, and exact for equal eigenvalues.
 _DENSE = 64
 # Largest eigenvalues of components that differ by less are equal.
@@ -22,7 +31,65 @@ _SAME = 1e-9
 _LOOKS = 8
 
 
-def eigenvector(graph: Graph) -> NDArray[np.float64]:
+def degree(graph: Level) -> NDArray[np.float64]:
+    """Return each node's share of the total weighted degree."""
+    d = graph.degrees()
+    total = d.sum()
+    return d / total if total > 0.0 else d
+
+
+def _from_distances(
+    graph: Level, summarize: Callable[[NDArray[np.float64]], NDArray[np.float64]]
+) -> NDArray[np.float64]:
+    """Return what a function makes of each node's distances to all nodes.
+
+    The length of an edge is one over its weight.
+    """
+    if graph.n > MAX_NODES:
+        raise UsageError(
+            "{} and 'harmonic' need all shortest paths and stop at {} features; there "
+            "are {}.",
+            Setting("centrality", "closeness"),
+            MAX_NODES,
+            graph.n,
+            Setting("centrality", "pagerank"),
+            remedy="Use {3}, 'degree' or 'eigenvector'.",
+        )
+    lengths = graph.matrix()
+    lengths.eliminate_zeros()
+    lengths.data = 1.0 / lengths.data
+    scores = np.empty(graph.n)
+    step = max(1, (1 << 21) // graph.n)
+    for at in range(0, graph.n, step):
+        some = np.arange(at, min(at + step, graph.n))
+        options = {"directed": False, "unweighted": not graph.weighted}
+        scores[some] = summarize(shortest_path(lengths, "D", indices=some, **options))
+    return scores
+
+
+def closeness(graph: Level) -> NDArray[np.float64]:
+    """Return closeness, scaled by the reached share of the graph (Wasserman–Faust)."""
+
+    def summarize(D: NDArray[np.float64]) -> NDArray[np.float64]:
+        reached = np.isfinite(D)
+        others = reached.sum(axis=1) - 1
+        total = D.sum(axis=1, where=reached)
+        return others**2 / ((graph.n - 1) * np.where(others > 0, total, 1.0))
+
+    return _from_distances(graph, summarize)
+
+
+def harmonic(graph: Level) -> NDArray[np.float64]:
+    """Return the mean of one over the distance to every other node."""
+
+    def summarize(D: NDArray[np.float64]) -> NDArray[np.float64]:
+        inverse = np.divide(1.0, D, out=np.zeros_like(D), where=D > 0.0)
+        return inverse.sum(axis=1) / (graph.n - 1)
+
+    return _from_distances(graph, summarize)
+
+
+def eigenvector(graph: Level) -> NDArray[np.float64]:
     """Return the leading eigenvector of the adjacency matrix, summing to one.
 
     Where several components share the largest eigenvalue, the projection of the
@@ -51,7 +118,7 @@ def _projected(A: NDArray[np.float64]) -> NDArray[np.float64]:
     return projection
 
 
-def _is_connected(graph: Graph, linked: NDArray[np.bool_]) -> bool:
+def _is_connected(graph: Level, linked: NDArray[np.bool_]) -> bool:
     """Return whether the features with an edge are seen to be one component."""
     reached = np.zeros(graph.n, bool)
     reached[np.argmax(linked)] = True
@@ -68,8 +135,6 @@ def _of_components(A: Any, d: NDArray[np.float64]) -> NDArray[np.float64]:
     Each has one leading eigenvector, whereas an iteration on all of them, which starts
     anew from random numbers where it gets stuck, may favour one of several.
     """
-    from scipy.sparse.csgraph import connected_components
-
     n_components, label = connected_components(A, directed=False)
     members = np.split(np.argsort(label, kind="stable"), np.bincount(label).cumsum())
     # No eigenvalue exceeds the largest degree.
@@ -112,3 +177,23 @@ def _perron(
             remedy="Use {1}.",
         ) from err
     return float(values[0]), vectors[:, 0]
+
+
+Centrality = Callable[[Level], NDArray[np.float64]]
+
+CENTRALITIES: dict[str, Centrality] = {
+    "closeness": closeness,
+    "degree": degree,
+    "eigenvector": eigenvector,
+    "harmonic": harmonic,
+}
+
+
+def from_function(function: Callable[[Any], Any]) -> Centrality:
+    """Make a centrality of a user's function of the sparse adjacency matrix."""
+
+    def centrality(graph: Level) -> NDArray[np.float64]:
+        returned = function(graph.matrix())
+        return finite_numbers(returned, (graph.n,), "The centrality function")
+
+    return centrality

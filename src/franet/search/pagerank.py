@@ -1,10 +1,13 @@
-"""PageRank on graphs that are streamed, several at once.
+"""PageRank on graphs that are known by their products with vectors only.
 
 The same mathematics as :func:`franet.engine.graph_kernels.pagerank`, for graphs too
-dense to be stored: one pass over the tiles serves a product of every graph.
+dense to be stored. Of those that are streamed several are solved at once: one pass over
+the tiles serves a product of every graph.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +17,7 @@ from franet.engine.graphs import Solution
 from franet.engine.levels import Levels
 from franet.quality import EQUAL
 
-__all__ = ["solve_together"]
+__all__ = ["solve_together", "solve_with"]
 
 # Products without progress after which rounding, or roughness, is all that is left.
 PATIENCE = 5
@@ -166,3 +169,35 @@ def solve_together(
             solutions[i] = state
             del work[i]
     return solutions
+
+
+def solve_with(
+    product: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    d: NDArray[np.float64],
+    damping: float,
+    n_products: int,
+) -> NDArray[np.float64]:
+    """Return what a unit of weight passes on, of each node, about.
+
+    Scores ``d z`` are in shares of 1/n: 1 is the mean.
+
+    Parameters
+    ----------
+    product : callable
+        Multiplies a vector by the matrix of weights.
+    d : ndarray of shape (n,)
+        The weighted degrees; a node without edges gets 0.
+    damping : float
+        The damping factor.
+    n_products : int
+        Number of steps at the most, a product each.
+    """
+    n = len(d)
+    if not d.any():
+        return np.zeros(n)
+    work = _Iteration(d, damping)
+    for _ in range(n_products + 1):
+        work.receive(product(work.request()))
+        if work.square * n <= 1e-24:
+            break
+    return work.y * work.root * n
