@@ -24,7 +24,7 @@ from evaluation.bad_rankers import (
 )
 from franet import AttributeNetwork, Cover, FRANe
 from franet.datasets import make_groups
-from franet.evaluation import Results, Store, evaluate, run
+from franet.evaluation import Results, ResultsStore, evaluate, run
 from franet.evaluation.statistics import hierarchical
 from franet.rankers import Variance
 
@@ -606,7 +606,7 @@ def measured(given, folder):
         return str(err)
     found = [
         [r.dataset, r.fold, r.ranker, r.status, r.top, r.values]
-        for r in Store.read(given["out"])
+        for r in ResultsStore.read(given["out"])
     ]
     return found, again.skipped, bool(HEARD), (folder / "elsewhere").exists()
 

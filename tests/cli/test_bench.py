@@ -22,7 +22,7 @@ from franet.cli._specs import (
     parse_measures,
     parse_rankers,
 )
-from franet.evaluation import MEASURES, Record, Store, runner
+from franet.evaluation import MEASURES, Record, ResultsStore, runner
 from franet.evaluation.runner import Status
 from franet.exceptions import UsageError
 from franet.rankers import NAMES, RANKERS
@@ -49,7 +49,7 @@ def small(monkeypatch):
 
 def fill(folder, sets=SETS, folds="paper", rankers=("frane", "random"), **fields):
     """Write results without measuring: values rise with the set and the ranker."""
-    with Store(folder) as store:
+    with ResultsStore(folder) as store:
         for i, dataset in enumerate(sets):
             for j, ranker in enumerate(rankers):
                 for fold in range(3):
@@ -71,7 +71,7 @@ def test_run_table_and_again(tmp_path, small):
     result = bench(*command)
     assert result.exit_code == 0, result.output
     assert "8 measured, 0 failed, 0 were there already" in result.stdout
-    records = Store.read(out)
+    records = ResultsStore.read(out)
     assert {r.dataset for r in records} == {"colon", "ORL"}
     assert {(m, k) for r in records for m in r.values for k in r.values[m]} == {
         (m, k) for m in ("rmae", "nmi") for k in (2, 4)
@@ -98,7 +98,7 @@ def test_failures_are_told(tmp_path, small):
     assert lines[0].startswith(f"warning: {spec} on colon, fold 0: failed. DataError: ")
     assert lines[5] == "warning: 2 more failed"
     assert "7 measured, 7 failed" in result.stdout
-    assert {r.ranker for r in Store.read(tmp_path)} == {"random", spec}
+    assert {r.ranker for r in ResultsStore.read(tmp_path)} == {"random", spec}
 
 
 def test_missing_data(tmp_path, monkeypatch):
@@ -206,7 +206,7 @@ def test_table_as_csv(tmp_path):
 def test_collapsed_and_failed_rankers_are_marked(tmp_path):
     folder = fill(tmp_path / "results", rankers=["frane"])
     fill(folder, rankers=["spec"], warnings=["All features tie."])
-    with Store(folder) as store:
+    with ResultsStore(folder) as store:
         store.append(
             Record("colon", "paper", 0, "ndfs", status="memory", reason="Too much.")
         )
@@ -226,7 +226,7 @@ def test_several_folds(tmp_path):
 
 def test_no_results(tmp_path):
     assert "holds no results" in fails("table", tmp_path, code=1)
-    Store(tmp_path).close()
+    ResultsStore(tmp_path).close()
     assert "holds no results yet" in fails("table", tmp_path, code=1)
 
 
@@ -248,7 +248,7 @@ def test_plot(tmp_path, kind, start):
 
 def test_plot_of_what_is_there(tmp_path):
     folder = fill(tmp_path / "results", sets=["colon"])
-    with Store(folder) as store:
+    with ResultsStore(folder) as store:
         store.append(Record("ORL", "paper", 0, "frane", status="failed", reason="No."))
     result = bench("plot", folder, "--out", tmp_path / "out")
     assert result.exit_code == 0, result.output

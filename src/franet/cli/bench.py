@@ -356,9 +356,9 @@ def _tell(summary: Summary, names: list[str], out: Path) -> None:
 def _results(folder: Path, folds: str | None) -> Results:
     """Return the results of one kind of folds: others cannot be compared with them."""
     from franet.evaluation.results import Results
-    from franet.evaluation.store import Store
+    from franet.evaluation.store import ResultsStore
 
-    records = Store.read(folder)
+    records = ResultsStore.read(folder)
     kinds = list(dict.fromkeys(record.folds for record in records))
     if not kinds:
         raise DataError(f"{folder}: holds no results yet; run the benchmark first")

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from franet.evaluation.records import Record
     from franet.evaluation.results import Results
     from franet.evaluation.runner import run
-    from franet.evaluation.store import Store
+    from franet.evaluation.store import ResultsStore
 
 __all__ = [
     "MEASURES",
     "Record",
     "Results",
-    "Store",
+    "ResultsStore",
     "compare",
     "evaluate",
     "make_folds",
@@ -35,7 +35,7 @@ _HOME = {
     "MEASURES": "measures",
     "Record": "records",
     "Results": "results",
-    "Store": "store",
+    "ResultsStore": "store",
     "compare": "_compare",
     "evaluate": "_evaluate",
     "make_folds": "folds",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -114,7 +113,7 @@ def evaluate(
     >>> results.rankers
     ['frane', 'random', 'column-subset']
     """
-    chosen = _rankers(rankers, references)
+    chosen = named_rankers(rankers, references)
     table, columns = _table(X)
     labels = None if y is None else _labels(y, len(table))
     names = check_measures(measures, labels is not None)
@@ -146,14 +145,14 @@ def evaluate(
                         fold=fold.number,
                         ranker=label,
                         parameters=changed_parameters(ranker),
-                        **asdict(outcome),
+                        **outcome,
                     )
                 )
                 report("rankings", len(records), len(parts) * len(chosen))
     return Results(records)
 
 
-def _rankers(given: Any, references: bool) -> dict[str, Any]:
+def named_rankers(given: Any, references: bool = False) -> dict[str, Any]:
     """Return estimators by label, with the references that are not among them."""
     if isinstance(given, Mapping):
         found = {str(label): _estimator(ranker) for label, ranker in given.items()}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
 
@@ -12,45 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from franet.evaluation._memory import PeakMemory
+from franet._common.version import __version__
+from franet.evaluation._machine import PeakMemory, machine
 from franet.evaluation.measures import FoldScorer
 from franet.exceptions import DegenerateRankingWarning, UsageError
 
-__all__ = ["TOP", "Outcome", "order_of", "prepare", "run_unit"]
+__all__ = ["TOP", "order_of", "prepare", "run_unit"]
 
 # So many of the first features are kept, for stability and a second look.
 TOP = 256
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What came out of one ranker on one fold.
-
-    Attributes
-    ----------
-    values : dict of dict
-        By measure and number of features.
-    top : list of int
-        The first features, best first.
-    n_features : int
-        Number of all features.
-    test_share : float
-        The share of the examples that are in the test part.
-    seconds : float
-        Time of the fit.
-    memory : int or None
-        Bytes that the fit took beyond what was in use; None where unknown.
-    warnings : list of str
-        What the ranker said of a degenerate ranking.
-    """
-
-    values: dict[str, dict[int, float]]
-    top: list[int]
-    n_features: int
-    test_share: float
-    seconds: float
-    memory: int | None
-    warnings: list[str] = field(default_factory=list)
 
 
 def prepare(ranker: Any, fold: int, counts: Sequence[int], seed: int = 0) -> Any:
@@ -90,7 +59,7 @@ def prepare(ranker: Any, fold: int, counts: Sequence[int], seed: int = 0) -> Any
 
 def run_unit(
     ranker: Any, scorer: FoldScorer, counts: Sequence[int], measures: Sequence[str]
-) -> Outcome:
+) -> dict[str, Any]:
     """Rank the training part of a fold and judge the ranking.
 
     Parameters
@@ -106,8 +75,9 @@ def run_unit(
 
     Returns
     -------
-    outcome : Outcome
-        Values, time, memory, warnings.
+    outcome : dict
+        Fields of a `Record`: what was measured, how long and with how much memory,
+        on which machine and by which version.
     """
     with warnings.catch_warnings(record=True) as caught, PeakMemory() as memory:
         warnings.simplefilter("ignore")
@@ -116,15 +86,17 @@ def run_unit(
         ranker.fit(scorer.train)
         seconds = perf_counter() - start
     order = order_of(ranker)
-    return Outcome(
-        values=scorer.score(order, counts, measures),
-        top=order[:TOP].tolist(),
-        n_features=scorer.train.shape[1],
-        test_share=len(scorer.test) / (len(scorer.train) + len(scorer.test)),
-        seconds=seconds,
-        memory=memory.bytes,
-        warnings=list(dict.fromkeys(str(each.message) for each in caught)),
-    )
+    return {
+        "values": scorer.score(order, counts, measures),
+        "top": order[:TOP].tolist(),
+        "n_features": scorer.train.shape[1],
+        "test_share": len(scorer.test) / (len(scorer.train) + len(scorer.test)),
+        "seconds": seconds,
+        "memory": memory.bytes,
+        "warnings": list(dict.fromkeys(str(each.message) for each in caught)),
+        "machine": machine(),
+        "version": __version__,
+    }
 
 
 def order_of(ranker: Any) -> NDArray[np.intp]:
