@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from franet.evaluation import statistics
-    from franet.evaluation._compare import compare
     from franet.evaluation._evaluate import evaluate
     from franet.evaluation._reconstruction import reconstruction
     from franet.evaluation.folds import make_folds, paper_folds, shuffled_folds
     from franet.evaluation.measures import MEASURES
     from franet.evaluation.records import Record
-    from franet.evaluation.results import Results
+    from franet.evaluation.results import Results, compare
     from franet.evaluation.runner import run
     from franet.evaluation.store import ResultsStore
 
@@ -36,7 +35,7 @@ _HOME = {
     "Record": "records",
     "Results": "results",
     "ResultsStore": "store",
-    "compare": "_compare",
+    "compare": "results",
     "evaluate": "_evaluate",
     "make_folds": "folds",
     "paper_folds": "folds",
