@@ -8,9 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from franet._common.checked import AXES, FLAG, NUMBER, WHOLE, checked, optional
-from franet.evaluation.statistics._check import check_scores
-from franet.evaluation.statistics.posthoc import PostHoc, from_ranks
-from franet.evaluation.statistics.ranks import average_ranks
+from franet.evaluation.statistics.ranks import (
+    PostHoc,
+    average_ranks,
+    check_scores,
+    from_ranks,
+)
 from franet.exceptions import DataError, UsageError
 from franet.plotting._style import INK, MUTED, PALETTE, new_axes, short
 
