@@ -6,6 +6,7 @@ import inspect
 import warnings
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 
 import anndata
 import matplotlib.pyplot as plt
@@ -591,6 +592,8 @@ RUNS = {
     "skip_missing": ({"datasets": ["small", "missing"]}, True),
     "load": load_other,
     "listener": HEARD.append,
+    # Without `n_jobs` it is used: tests/evaluation/test_runner.py.
+    "client": SimpleNamespace(nthreads=dict),
 }
 
 

@@ -282,7 +282,7 @@ def test_bar(monkeypatch, capsys):
     ("hidden", "wait", "lines"), [(0, 0, 2), (0, 60, 0), (1, 0, 0)]
 )
 def test_lines_without_a_terminal(monkeypatch, capsys, hidden, wait, lines):
-    monkeypatch.setattr("franet.cli.bench._EVERY", wait)
+    monkeypatch.setattr(sys.modules[BenchBar.__module__], "_EVERY", wait)
     with BenchBar(quiet=bool(hidden)) as bar:
         bar("looking at the data", 1, 4)
         bar.tell(Status(1, 20, 0, 1.0, 5.0))

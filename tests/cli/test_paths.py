@@ -127,6 +127,7 @@ def test_an_output_is_no_input(inputs, tmp_path, command, output, source, way):
 def test_a_table_of_a_benchmark_is_not_its_results(tmp_path, monkeypatch, name, way):
     monkeypatch.chdir(tmp_path)
     folder = fill(tmp_path / "results")
+    (folder / name).touch()
     before = {path: path.read_bytes() for path in folder.iterdir()}
     target = way(folder / name, folder)
     line = fails("bench", "table", folder, "--csv", target, "--force", code=2)

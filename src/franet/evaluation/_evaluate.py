@@ -31,7 +31,7 @@ from franet.evaluation.measures import (
 )
 from franet.evaluation.records import RANDOM, Record, changed_parameters
 from franet.evaluation.results import Results
-from franet.exceptions import DataError, UsageError
+from franet.exceptions import DataError, Setting, UsageError
 from franet.pairs.columns._finite import check_finite
 from franet.pairs.columns._open import in_memory
 from franet.rankers import get
@@ -122,8 +122,10 @@ def evaluate(
         names += classes
     elif labels is not None and not {*names} & {*classes}:
         raise UsageError(
-            f"y is for measures of classes, and measures={measures!r} names none. "
-            f"Leave out y, or add one of: {', '.join(classes)}."
+            "{} is for measures of classes, and {} names none.",
+            Setting("y"),
+            Setting("measures", measures),
+            remedy=f"Leave out {{0}}, or add one of: {', '.join(classes)}.",
         )
     counts = feature_counts(n_features, table.shape[1])
     parts = make_folds(folds, len(table), repeats=repeats, seed=random_state)
@@ -163,11 +165,13 @@ def named_rankers(given: Any, references: bool = False) -> dict[str, Any]:
             label = ranker if isinstance(ranker, str) else _label(ranker)
             if label in found:
                 raise UsageError(
-                    f"rankers: two are called {label!r}; give a dict with labels"
+                    "{}: two are called {!r}; give a dict with labels",
+                    Setting("rankers"),
+                    label,
                 )
             found[label] = _estimator(ranker)
     if not found:
-        raise UsageError("rankers: name at least one")
+        raise UsageError("{}: name at least one", Setting("rankers"))
     if references:
         there = {type(ranker).__name__ for ranker in found.values()}
         for label, kind in _REFERENCES.items():
@@ -180,7 +184,9 @@ def _estimator(ranker: Any) -> Any:
     if isinstance(ranker, str):
         return get(ranker)()
     if not (hasattr(ranker, "fit") and hasattr(ranker, "get_params")):
-        raise UsageError(f"rankers: {ranker!r} is neither an estimator nor a name")
+        raise UsageError(
+            "{}: {!r} is neither an estimator nor a name", Setting("rankers"), ranker
+        )
     return ranker
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Any, NamedTuple
@@ -220,9 +220,7 @@ class TimeLeft:
     ) -> None:
         self._cells = cells
         self._size = size
-        self._left: dict[tuple[str, str], int] = defaultdict(int)
-        for unit in left:
-            self._left[unit] += 1
+        self._left = Counter(left)
         self._units: dict[tuple[str, str], list[float]] = defaultdict(list)
         self._rankers: dict[str, list[float]] = defaultdict(list)
 

@@ -271,21 +271,13 @@ class _Worker:
         return self._answer(status, {"reason": reason})
 
     def _check_memory(self, limit: int | None) -> None:
-        if limit is None:
-            return
         used = resident(self.process.pid)
-        if used is None:
-            raise UsageError(
-                "{}: this system does not report the memory of a process.",
-                Setting("max_memory", limit),
-                remedy="Leave out {0}.",
-            )
-        if used > limit:
-            raise UsageError(
-                "{}: a worker takes {:,} bytes before any work; allow more",
-                Setting("max_memory", limit),
-                used,
-            )
+        if limit is None or (used is not None and used <= limit):
+            return
+        problem = "this system does not report the memory of a process; leave it out"
+        if used is not None:
+            problem = f"a worker takes {used:,} bytes before any work; allow more"
+        raise UsageError("{}: {}", Setting("max_memory", limit), problem)
 
 
 @contextmanager

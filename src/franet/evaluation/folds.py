@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from franet._common.checked import SEED, WHOLE, checked
-from franet.exceptions import UsageError
+from franet.exceptions import Setting, UsageError
 
 __all__ = ["Fold", "make_folds", "name_folds", "paper_folds", "shuffled_folds"]
 
@@ -86,7 +86,7 @@ def shuffled_folds(
     """
     _enough(n_examples, n_folds)
     if repeats < 1:
-        raise UsageError(f"repeats={repeats}: give a number of at least 1")
+        raise UsageError("{}: give a number of at least 1", Setting("repeats", repeats))
     generator = np.random.default_rng(seed)
     folds: list[Fold] = []
     for _ in range(repeats):
@@ -122,17 +122,20 @@ def make_folds(
         return shuffled_folds(n_examples, int(folds), repeats, seed)
     if repeats != 1:
         raise UsageError(
-            f"repeats={repeats} applies where folds is a number, not with "
-            f"folds={folds!r}. Leave out repeats."
+            "{} applies where {} is a number, not with {}.",
+            Setting("repeats", repeats),
+            Setting("folds"),
+            Setting("folds", folds),
+            remedy="Leave out {0}.",
         )
-    if isinstance(folds, str):
-        if folds != "paper":
-            raise UsageError(f"folds={folds!r}: give 'paper', a number, or a splitter")
+    if isinstance(folds, str) and folds == "paper":
         return paper_folds(n_examples)
-    if hasattr(folds, "split"):
+    if hasattr(folds, "split") and not isinstance(folds, str):
         folds = folds.split(np.zeros((n_examples, 1)))
-    if not isinstance(folds, Iterable):
-        raise UsageError(f"folds={folds!r}: give 'paper', a number, or a splitter")
+    if isinstance(folds, str) or not isinstance(folds, Iterable):
+        raise UsageError(
+            "{}: give 'paper', a number, or a splitter", Setting("folds", folds)
+        )
     return _given(folds, n_examples)
 
 
@@ -147,11 +150,13 @@ def name_folds(folds: Any, repeats: int = 1, seed: int = 0) -> str:
 
 def _enough(n_examples: int, n_folds: int) -> int:
     if n_folds < 2:
-        raise UsageError(f"folds={n_folds}: give at least 2")
+        raise UsageError("{}: give at least 2", Setting("folds", n_folds))
     if n_examples < 2 * n_folds:
         raise UsageError(
-            f"{n_examples} examples are too few for {n_folds} folds of at least 2; "
-            f"use folds={max(2, n_examples // 2)}"
+            "{} examples are too few for {} folds of at least 2; use {}",
+            n_examples,
+            n_folds,
+            Setting("folds", max(2, n_examples // 2)),
         )
     return n_examples
 
@@ -165,25 +170,28 @@ def _blocks(rows: NDArray[np.intp], n_folds: int, first: int) -> list[Fold]:
 
 
 def _given(pairs: Iterable[Any], n_examples: int) -> list[Fold]:
+    where = Setting("folds")
     folds = []
     for number, pair in enumerate(pairs):
         try:
             train, test = (np.asarray(part, np.intp) for part in pair)
         except (TypeError, ValueError) as err:
             raise UsageError(
-                f"folds: item {number} is not a pair of arrays of row numbers"
+                "{}: item {} is not a pair of arrays of row numbers", where, number
             ) from err
         for name, part in (("training", train), ("test", test)):
+            problem = ""
             if part.ndim != 1 or not len(part):
-                raise UsageError(f"folds: the {name} part of fold {number} is empty")
-            if part.min() < 0 or part.max() >= n_examples:
+                problem = "is empty"
+            elif part.min() < 0 or part.max() >= n_examples:
+                problem = f"names rows that are not in 0..{n_examples - 1}"
+            if problem:
                 raise UsageError(
-                    f"folds: the {name} part of fold {number} names rows that are "
-                    f"not in 0..{n_examples - 1}"
+                    "{}: the {} part of fold {} {}", where, name, number, problem
                 )
         if np.intersect1d(train, test).size:
-            raise UsageError(f"folds: the parts of fold {number} share rows")
+            raise UsageError("{}: the parts of fold {} share rows", where, number)
         folds.append(Fold(number, train, test))
     if not folds:
-        raise UsageError("folds: there are none; give at least one")
+        raise UsageError("{}: there are none; give at least one", where)
     return folds

@@ -18,10 +18,10 @@ from franet.evaluation._weights import (
     sizes_of,
 )
 from franet.evaluation.folds import Fold
-from franet.exceptions import DataError, UsageError
+from franet.exceptions import DataError, Setting, UsageError
 from franet.pairs.similarity._standardize import powers_of_two
 
-__all__ = ["MEASURES", "FoldScorer", "Measure", "check_measures", "feature_counts"]
+__all__ = ["MEASURES", "FoldScorer", "MeasureInfo", "check_measures", "feature_counts"]
 
 # Clusters of more features than this take long and say little of a ranking.
 CLUSTER_LIMIT = 256
@@ -32,7 +32,7 @@ _FAR = 1e100
 
 
 @dataclass(frozen=True)
-class Measure:
+class MeasureInfo:
     """What a measure is.
 
     Attributes
@@ -58,13 +58,15 @@ class Measure:
 
 
 MEASURES = {
-    "rmae": Measure("RMAE of 5-NN", True),
-    "rmae_shared": Measure("RMAE of 5-NN, ties shared", True),
-    "rmae_scaled": Measure("RMAE of 5-NN on scaled features", True),
-    "r2": Measure("R² of ridge regression", False),
-    "knn_accuracy": Measure("Accuracy of 5-NN for hidden classes", False, True),
-    "nmi": Measure("NMI of clusters and hidden classes", False, True, CLUSTER_LIMIT),
-    "cluster_accuracy": Measure("Accuracy of clusters", False, True, CLUSTER_LIMIT),
+    "rmae": MeasureInfo("RMAE of 5-NN", True),
+    "rmae_shared": MeasureInfo("RMAE of 5-NN, ties shared", True),
+    "rmae_scaled": MeasureInfo("RMAE of 5-NN on scaled features", True),
+    "r2": MeasureInfo("R² of ridge regression", False),
+    "knn_accuracy": MeasureInfo("Accuracy of 5-NN for hidden classes", False, True),
+    "nmi": MeasureInfo(
+        "NMI of clusters and hidden classes", False, True, CLUSTER_LIMIT
+    ),
+    "cluster_accuracy": MeasureInfo("Accuracy of clusters", False, True, CLUSTER_LIMIT),
 }
 _RAW = {"rmae", "rmae_shared", "knn_accuracy"}
 _CLUSTERS = {"nmi", "cluster_accuracy"}
@@ -91,12 +93,20 @@ def check_measures(measures: Any, labeled: bool) -> list[str]:
     for name in names:
         if name not in MEASURES:
             raise UsageError(
-                f"measures: there is no {name!r}. Choose from: {', '.join(MEASURES)}"
+                "{}: there is no {!r}. Choose from: {}",
+                Setting("measures"),
+                name,
+                ", ".join(MEASURES),
             )
         if MEASURES[name].needs_labels and not labeled:
-            raise UsageError(f"measures: {name!r} needs the classes of the examples, y")
+            raise UsageError(
+                "{}: {!r} needs the classes of the examples, {}",
+                Setting("measures"),
+                name,
+                Setting("y"),
+            )
     if not names:
-        raise UsageError("measures: name at least one")
+        raise UsageError("{}: name at least one", Setting("measures"))
     return names
 
 
@@ -121,15 +131,14 @@ def feature_counts(wanted: Any, n_features: int) -> list[int]:
     >>> feature_counts("powers", 10)
     [1, 2, 4, 8, 10]
     """
-    if isinstance(wanted, str):
-        if wanted != "powers":
-            raise UsageError(f"n_features={wanted!r}: give 'powers' or numbers")
+    if isinstance(wanted, str) and wanted == "powers":
         return [*(2**i for i in range((n_features - 1).bit_length())), n_features]
+    given = Setting("n_features", wanted)
     numbers = np.atleast_1d(np.asarray(wanted))
     if numbers.dtype.kind not in "iu" or numbers.ndim > 1 or numbers.size == 0:
-        raise UsageError(f"n_features={wanted!r}: give 'powers' or numbers")
+        raise UsageError("{}: give 'powers' or numbers", given)
     if numbers.min() < 1:
-        raise UsageError(f"n_features={wanted!r}: give numbers of at least 1")
+        raise UsageError("{}: give numbers of at least 1", given)
     counts = sorted({int(k) for k in numbers if k <= n_features})
     return counts or [n_features]
 
