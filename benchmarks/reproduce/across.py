@@ -23,7 +23,7 @@ from parts import CURVE, DATASETS, ERRORS
 
 from franet.datasets import load
 from franet.evaluation import Record, ResultsStore, paper_folds
-from franet.evaluation._machine import machine, versions
+from franet.evaluation._unit import machine, versions
 from franet.evaluation.measures import FoldScorer
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))

@@ -28,7 +28,7 @@ from evaluation.bad_rankers import (
 from evaluation.stored import contents, rows_in
 from franet._common.version import __version__
 from franet.evaluation import MEASURES, Results, evaluate, runner
-from franet.evaluation._machine import machine, versions
+from franet.evaluation._unit import machine, versions
 from franet.evaluation.runner import run
 from franet.evaluation.store import ResultsStore
 from franet.exceptions import DataError, UsageError

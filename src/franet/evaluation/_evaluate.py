@@ -21,6 +21,7 @@ from franet._common.checked import (
 )
 from franet._common.progress import Listener, listening, report
 from franet.cover._constraints import by_position
+from franet.evaluation._misuse import misuse
 from franet.evaluation._unit import prepare, run_unit
 from franet.evaluation.folds import make_folds, name_folds
 from franet.evaluation.measures import (
@@ -164,14 +165,12 @@ def named_rankers(given: Any, references: bool = False) -> dict[str, Any]:
         for ranker in listed:
             label = ranker if isinstance(ranker, str) else _label(ranker)
             if label in found:
-                raise UsageError(
-                    "{}: two are called {!r}; give a dict with labels",
-                    Setting("rankers"),
-                    label,
+                raise misuse(
+                    f"two are called {label!r}; give a dict with labels", "rankers"
                 )
             found[label] = _estimator(ranker)
     if not found:
-        raise UsageError("{}: name at least one", Setting("rankers"))
+        raise misuse("name at least one", "rankers")
     if references:
         there = {type(ranker).__name__ for ranker in found.values()}
         for label, kind in _REFERENCES.items():
@@ -184,9 +183,7 @@ def _estimator(ranker: Any) -> Any:
     if isinstance(ranker, str):
         return get(ranker)()
     if not (hasattr(ranker, "fit") and hasattr(ranker, "get_params")):
-        raise UsageError(
-            "{}: {!r} is neither an estimator nor a name", Setting("rankers"), ranker
-        )
+        raise misuse(f"{ranker!r} is neither an estimator nor a name", "rankers")
     return ranker
 
 

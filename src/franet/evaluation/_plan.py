@@ -12,12 +12,13 @@ import numpy as np
 
 from franet._common.progress import report
 from franet._common.version import __version__
+from franet.evaluation._misuse import misuse
 from franet.evaluation._pool import Load, Task, load_table, reason_of
 from franet.evaluation.folds import Fold, make_folds
 from franet.evaluation.measures import MEASURES, check_measures, feature_counts
 from franet.evaluation.records import Record
 from franet.evaluation.store import ResultsStore
-from franet.exceptions import DataError, Setting, UsageError
+from franet.exceptions import DataError, UsageError
 
 
 class DataSet(NamedTuple):
@@ -127,11 +128,11 @@ def check_same(
         if run.get("folds") != folds:
             continue
         if run.get("seed") != seed:
-            raise UsageError(
-                "{}: {} holds results with seed {}; take that one, or another folder",
-                Setting("seed", seed),
-                store.folder,
-                run.get("seed"),
+            raise misuse(
+                f"{store.folder} holds results with seed {run.get('seed')}; take that "
+                "one, or another folder",
+                "seed",
+                seed,
             )
         for name, digest in run.get("data", {}).items():
             if name in datasets and datasets[name].digest != digest:

@@ -9,7 +9,7 @@ import signal
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from itertools import islice
@@ -21,9 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from franet._common.global_state import restored_state
-from franet.evaluation._machine import resident
+from franet.evaluation._misuse import misuse
+from franet.evaluation._unit import prepare, resident, run_unit
 from franet.evaluation.folds import Fold
-from franet.exceptions import DataError, Setting, UsageError
+from franet.evaluation.measures import FoldScorer
+from franet.exceptions import DataError, UsageError
 
 Load = Callable[[str], tuple[Any, Any]]
 _LONGEST = 300  # characters of a reason
@@ -92,6 +94,9 @@ class Answer(NamedTuple):
     seconds: float
 
 
+Answers = Generator[Answer, None, None]
+
+
 class Limits(NamedTuple):
     """What one unit of work may take.
 
@@ -109,7 +114,7 @@ class Limits(NamedTuple):
 
 def work_here(
     payload: bytes, tasks: Sequence[Task], size: int, threads: int, limits: Limits
-) -> Iterator[Answer]:
+) -> Answers:
     """Yield what became of each task, in the order in which they end.
 
     Parameters
@@ -182,7 +187,7 @@ class _Worker:
             self.process.start()
         theirs.close()  # so that the end of the worker closes the pipe
         # Its own children may hold the pipe open after its end.
-        self.ends = [self.pipe, self.process.sentinel]
+        self.ends: list[Any] = [self.pipe, self.process.sentinel]
         self.is_ready = self.is_gone = False
         self.task: Task | None = None
         self.place: tuple[str, int] | None = None
@@ -277,7 +282,7 @@ class _Worker:
         problem = "this system does not report the memory of a process; leave it out"
         if used is not None:
             problem = f"a worker takes {used:,} bytes before any work; allow more"
-        raise UsageError("{}: {}", Setting("max_memory", limit), problem)
+        raise misuse(problem, "max_memory", limit)
 
 
 @contextmanager
@@ -308,7 +313,7 @@ def _interrupts_later() -> Iterator[None]:
             signal.raise_signal(signal.SIGINT)
 
 
-def work_on(client: Any, payload: bytes, tasks: Sequence[Task]) -> Iterator[Answer]:
+def work_on(client: Any, payload: bytes, tasks: Sequence[Task]) -> Answers:
     """Yield what became of each task, done by the workers of a Dask client.
 
     Parameters
@@ -424,8 +429,6 @@ class _Bench:
         self, task: Task, begin: Callable[[], object] = lambda: None
     ) -> tuple[str, dict[str, Any]]:
         """Return the status of a task, and fields of a record."""
-        from franet.evaluation._unit import prepare, run_unit
-
         try:
             scorer = self._prepared(task)
             begin()
@@ -438,8 +441,6 @@ class _Bench:
             return status, {"reason": reason_of(err)}
 
     def _prepared(self, task: Task) -> Any:
-        from franet.evaluation.measures import FoldScorer
-
         if task.place not in self._scorers:
             self._scorers.clear()  # before memory is taken again
             if task.dataset not in self._tables:

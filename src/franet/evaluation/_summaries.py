@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from franet._common.table import Table
+from franet.evaluation._misuse import misuse
 from franet.evaluation.measures import MEASURES
 from franet.evaluation.records import RANDOM
 from franet.evaluation.results import BETTER, Results
 from franet.evaluation.statistics import average_ranks, wins
-from franet.exceptions import DataError, Setting, UsageError
+from franet.exceptions import DataError
 
 # Stands behind a value of a ranking that called itself degenerate.
 _COLLAPSED = "†"
@@ -221,9 +222,7 @@ def recommend(
         The number and how sure it is.
     """
     if not tolerance >= 0:
-        raise UsageError(
-            "{}: give a number of at least 0", Setting("tolerance", tolerance)
-        )
+        raise misuse("give a number of at least 0", "tolerance", tolerance)
     names = [r for r in results.rankers if results.has(dataset, r, measure)]
     candidates = [r for r in names if r != RANDOM] if ranker is None else [ranker]
     if not candidates:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from franet._common.checked import SEED, WHOLE, checked
+from franet.evaluation._misuse import misuse
 from franet.exceptions import Setting, UsageError
 
 __all__ = ["Fold", "make_folds", "name_folds", "paper_folds", "shuffled_folds"]
@@ -86,7 +87,7 @@ def shuffled_folds(
     """
     _enough(n_examples, n_folds)
     if repeats < 1:
-        raise UsageError("{}: give a number of at least 1", Setting("repeats", repeats))
+        raise misuse("give a number of at least 1", "repeats", repeats)
     generator = np.random.default_rng(seed)
     folds: list[Fold] = []
     for _ in range(repeats):
@@ -133,9 +134,7 @@ def make_folds(
     if hasattr(folds, "split") and not isinstance(folds, str):
         folds = folds.split(np.zeros((n_examples, 1)))
     if isinstance(folds, str) or not isinstance(folds, Iterable):
-        raise UsageError(
-            "{}: give 'paper', a number, or a splitter", Setting("folds", folds)
-        )
+        raise misuse("give 'paper', a number, or a splitter", "folds", folds)
     return _given(folds, n_examples)
 
 
@@ -150,7 +149,7 @@ def name_folds(folds: Any, repeats: int = 1, seed: int = 0) -> str:
 
 def _enough(n_examples: int, n_folds: int) -> int:
     if n_folds < 2:
-        raise UsageError("{}: give at least 2", Setting("folds", n_folds))
+        raise misuse("give at least 2", "folds", n_folds)
     if n_examples < 2 * n_folds:
         raise UsageError(
             "{} examples are too few for {} folds of at least 2; use {}",
@@ -170,14 +169,13 @@ def _blocks(rows: NDArray[np.intp], n_folds: int, first: int) -> list[Fold]:
 
 
 def _given(pairs: Iterable[Any], n_examples: int) -> list[Fold]:
-    where = Setting("folds")
     folds = []
     for number, pair in enumerate(pairs):
         try:
             train, test = (np.asarray(part, np.intp) for part in pair)
         except (TypeError, ValueError) as err:
-            raise UsageError(
-                "{}: item {} is not a pair of arrays of row numbers", where, number
+            raise misuse(
+                f"item {number} is not a pair of arrays of row numbers", "folds"
             ) from err
         for name, part in (("training", train), ("test", test)):
             problem = ""
@@ -186,12 +184,10 @@ def _given(pairs: Iterable[Any], n_examples: int) -> list[Fold]:
             elif part.min() < 0 or part.max() >= n_examples:
                 problem = f"names rows that are not in 0..{n_examples - 1}"
             if problem:
-                raise UsageError(
-                    "{}: the {} part of fold {} {}", where, name, number, problem
-                )
+                raise misuse(f"the {name} part of fold {number} {problem}", "folds")
         if np.intersect1d(train, test).size:
-            raise UsageError("{}: the parts of fold {} share rows", where, number)
+            raise misuse(f"the parts of fold {number} share rows", "folds")
         folds.append(Fold(number, train, test))
     if not folds:
-        raise UsageError("{}: there are none; give at least one", where)
+        raise misuse("there are none; give at least one", "folds")
     return folds

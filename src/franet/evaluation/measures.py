@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from franet.evaluation._misuse import misuse
 from franet.evaluation._weights import (
     neighbour_weights,
     nested_distances,
@@ -18,7 +19,7 @@ from franet.evaluation._weights import (
     sizes_of,
 )
 from franet.evaluation.folds import Fold
-from franet.exceptions import DataError, Setting, UsageError
+from franet.exceptions import DataError
 from franet.pairs.similarity._standardize import powers_of_two
 
 __all__ = ["MEASURES", "FoldScorer", "MeasureInfo", "check_measures", "feature_counts"]
@@ -92,21 +93,13 @@ def check_measures(measures: Any, labeled: bool) -> list[str]:
     names = [measures] if isinstance(measures, str) else list(measures)
     for name in names:
         if name not in MEASURES:
-            raise UsageError(
-                "{}: there is no {!r}. Choose from: {}",
-                Setting("measures"),
-                name,
-                ", ".join(MEASURES),
+            raise misuse(
+                f"there is no {name!r}. Choose from: {', '.join(MEASURES)}", "measures"
             )
         if MEASURES[name].needs_labels and not labeled:
-            raise UsageError(
-                "{}: {!r} needs the classes of the examples, {}",
-                Setting("measures"),
-                name,
-                Setting("y"),
-            )
+            raise misuse(f"{name!r} needs the classes of the examples", "measures")
     if not names:
-        raise UsageError("{}: name at least one", Setting("measures"))
+        raise misuse("name at least one", "measures")
     return names
 
 
@@ -133,12 +126,11 @@ def feature_counts(wanted: Any, n_features: int) -> list[int]:
     """
     if isinstance(wanted, str) and wanted == "powers":
         return [*(2**i for i in range((n_features - 1).bit_length())), n_features]
-    given = Setting("n_features", wanted)
     numbers = np.atleast_1d(np.asarray(wanted))
     if numbers.dtype.kind not in "iu" or numbers.ndim > 1 or numbers.size == 0:
-        raise UsageError("{}: give 'powers' or numbers", given)
+        raise misuse("give 'powers' or numbers", "n_features", wanted)
     if numbers.min() < 1:
-        raise UsageError("{}: give numbers of at least 1", given)
+        raise misuse("give numbers of at least 1", "n_features", wanted)
     counts = sorted({int(k) for k in numbers if k <= n_features})
     return counts or [n_features]
 
@@ -167,7 +159,6 @@ class FoldScorer:
     ) -> None:
         self.train = X[fold.train]
         self.test = X[fold.test]
-        self._labels = None
         if y is not None:
             classes, labels = np.unique(y, return_inverse=True)
             self._labels = labels[fold.train], labels[fold.test], len(classes)
@@ -308,7 +299,7 @@ class FoldScorer:
         return float(1 - missed / self._spread)
 
     def _accuracy(self, weights: Any, rows: slice) -> float:
-        train, test, n_classes = self._known
+        train, test, n_classes = self._labels
         votes = weights @ np.eye(n_classes)[train]
         # Equal votes come out unequal by rounding: the first class takes them.
         best = votes >= votes.max(axis=1, keepdims=True) - 1e-9
@@ -320,7 +311,7 @@ class FoldScorer:
         from sklearn.metrics import normalized_mutual_info_score
         from sklearn.metrics.cluster import contingency_matrix
 
-        truth, _, n_classes = self._known
+        truth, _, n_classes = self._labels
         columns = np.ascontiguousarray(self._scaled[0][:, chosen])
         # Fewer different examples than clusters: as many clusters as examples.
         n_clusters = min(n_classes, len(np.unique(columns, axis=0)))
@@ -332,9 +323,3 @@ class FoldScorer:
             "nmi": float(normalized_mutual_info_score(truth, clusters)),
             "cluster_accuracy": float(table[rows, across].sum() / len(truth)),
         }
-
-    @property
-    def _known(self) -> tuple[NDArray[np.intp], NDArray[np.intp], int]:
-        if self._labels is None:
-            raise UsageError("This measure needs the classes of the examples, y")
-        return self._labels

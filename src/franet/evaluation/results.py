@@ -21,10 +21,11 @@ from franet._common.checked import (
     optional,
 )
 from franet._common.table import Table
+from franet.evaluation._misuse import misuse
 from franet.evaluation.measures import MEASURES
 from franet.evaluation.records import RANDOM, Record, Row
 from franet.evaluation.stability import jaccard, kuncheva, rank_correlation
-from franet.exceptions import DataError, Setting, UsageError
+from franet.exceptions import DataError, UsageError
 
 if TYPE_CHECKING:
     from franet.evaluation._summaries import Recommendation
@@ -218,12 +219,8 @@ class Results:
         curve = self.curve(ranker, dataset, measure)
         place = np.flatnonzero(curve.counts == min(at, curve.counts[-1]))
         if not len(place):
-            raise UsageError(
-                "{}: {!r} was measured at {} features",
-                Setting("at", at),
-                measure,
-                ", ".join(map(str, curve.counts)),
-            )
+            there = ", ".join(map(str, curve.counts))
+            raise misuse(f"{measure!r} was measured at {there} features", "at", at)
         return curve.values[:, place[0]]
 
     @_checked
@@ -304,11 +301,7 @@ class Results:
             raise DataError(f"{ranker!r}: stability needs at least two folds")
         tops = [r.top for r in records]
         if at > min(map(len, tops)):
-            raise UsageError(
-                "{}: {} features are kept a fold",
-                Setting("at", at),
-                min(map(len, tops)),
-            )
+            raise misuse(f"{min(map(len, tops))} features are kept a fold", "at", at)
         n = records[0].n_features
         if n is None:
             raise DataError(
@@ -444,10 +437,8 @@ class Results:
             _known("dataset", dataset, self.datasets)
             return dataset
         if len(self.datasets) != 1:
-            raise UsageError(
-                "{}: there are {} tables; name one of them",
-                Setting("dataset"),
-                len(self.datasets),
+            raise misuse(
+                f"there are {len(self.datasets)} tables; name one of them", "dataset"
             )
         return self.datasets[0]
 
@@ -522,9 +513,8 @@ def compare(
 
     for name, given in (("results_a", results_a), ("results_b", results_b)):
         if not isinstance(given, Mapping):
-            raise UsageError(
-                "{}: give values by data set, as Results.scores returns them",
-                Setting(name),
+            raise misuse(
+                "give values by data set, as Results.scores returns them", name
             )
     odd = sorted(set(results_a) ^ set(results_b))
     if odd:
@@ -548,4 +538,4 @@ def compare(
 
 def _known(what: str, name: str, names: Iterable[str]) -> None:
     if name not in names:
-        raise UsageError("{}: choose one of {}", Setting(what, name), ", ".join(names))
+        raise misuse(f"choose one of {', '.join(names)}", what, name)

@@ -17,9 +17,10 @@ from joblib import cpu_count
 from franet._common.memory import parse_bytes
 from franet._common.progress import report
 from franet.evaluation._evaluate import named_rankers
-from franet.evaluation._machine import machine, versions
+from franet.evaluation._misuse import misuse
 from franet.evaluation._plan import TimeLeft, check_same, make_tasks, survey
 from franet.evaluation._pool import Limits, Load, reason_of, work_here, work_on
+from franet.evaluation._unit import machine, versions
 from franet.evaluation.folds import name_folds
 from franet.evaluation.records import Record, changed_parameters
 from franet.evaluation.store import ResultsStore
@@ -202,7 +203,7 @@ def run(
     start = monotonic()
     names = [datasets] if isinstance(datasets, str) else list(dict.fromkeys(datasets))
     if not names:
-        raise UsageError("{}: name at least one", Setting("datasets"))
+        raise misuse("name at least one", "datasets")
     chosen = named_rankers(rankers)
     parameters = {label: changed_parameters(each) for label, each in chosen.items()}
     limits = _check_limits(timeout, max_memory)
@@ -303,7 +304,7 @@ def _pack(rankers: Mapping[str, Any], load: Load, seed: int) -> bytes:
 
 def _check_limits(timeout: float | None, max_memory: int | str | None) -> Limits:
     if timeout is not None and not timeout > 0:
-        raise UsageError("{}: give seconds, more than 0", Setting("timeout", timeout))
+        raise misuse("give seconds, more than 0", "timeout", timeout)
     return Limits(timeout, None if max_memory is None else parse_bytes(max_memory))
 
 
@@ -327,7 +328,7 @@ def _check_jobs(n_jobs: int | None, client: Any, limits: Limits) -> int:
     if n_jobs is None:
         return cpu_count()
     if n_jobs < 1:
-        raise UsageError("{}: give a number of at least 1", Setting("n_jobs", n_jobs))
+        raise misuse("give a number of at least 1", "n_jobs", n_jobs)
     return n_jobs
 
 

@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
-from franet.exceptions import Setting, UsageError
+from franet.evaluation._misuse import misuse
 
 __all__ = ["jaccard", "kuncheva", "rank_correlation"]
 
@@ -50,11 +50,7 @@ def kuncheva(tops: Sequence[Sequence[int]], n_features: int) -> float:
     """
     sizes = {len(top) for top in tops}
     if len(sizes) > 1:
-        raise UsageError(
-            "{}: the selections have different sizes, {}",
-            Setting("tops"),
-            sorted(sizes),
-        )
+        raise misuse(f"the selections have different sizes, {sorted(sizes)}", "tops")
     k = sizes.pop() if sizes else 0
     by_chance = k * k / n_features
     if k == n_features:
@@ -99,4 +95,4 @@ def _pairs(tops: Sequence[Sequence[int]]) -> list[tuple[set[int], set[int]]]:
 
 def _several(tops: Sequence[Sequence[int]]) -> None:
     if len(tops) < 2:
-        raise UsageError("{}: stability needs at least two folds", Setting("tops"))
+        raise misuse("stability needs at least two folds", "tops")

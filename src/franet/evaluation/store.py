@@ -261,7 +261,7 @@ def _open(path: Path, mode: str) -> sqlite3.Connection:
 def _content(
     file: sqlite3.Connection, path: Path
 ) -> tuple[list[Record], list[dict[str, Any]]]:
-    found = []
+    found: list[list[Any]] = []
     for table, parse in ((_RECORDS, Record.from_json), (_RUNS, _run)):
         try:
             rows = file.execute(f"SELECT content FROM {table} ORDER BY rowid")  # nosec B608

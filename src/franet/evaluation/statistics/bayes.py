@@ -20,10 +20,11 @@ from scipy.special import stdtr
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from franet.evaluation._misuse import misuse
 from franet.evaluation.statistics._gibbs import Model, model_of, sample
 from franet.evaluation.statistics.diagnostics import effective_size, r_hat
 from franet.evaluation.statistics.ranks import check_between, check_scores
-from franet.exceptions import DataError, Setting, UsageError
+from franet.exceptions import DataError
 
 __all__ = ["Comparison", "Regions", "correlated_t_test", "hierarchical"]
 
@@ -357,7 +358,7 @@ def _check_sizes(n_draws: int, n_chains: int, n_warmup: int) -> None:
         ("n_warmup", n_warmup, 0, ""),
     ):
         if value < least:
-            raise UsageError("{}: give at least {}{}", Setting(name, value), least, why)
+            raise misuse(f"give at least {least}{why}", name, value)
 
 
 def _scaled(

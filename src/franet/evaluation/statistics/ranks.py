@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from franet.exceptions import DataError, Setting, UsageError
+from franet.evaluation._misuse import misuse
+from franet.exceptions import DataError
 
 __all__ = [
     "Friedman",
@@ -78,9 +79,7 @@ def check_between(
     inside = low <= value < high if equal else low < value < high
     if not inside:  # NaN is not inside either
         least = "at least" if equal else "above"
-        raise UsageError(
-            "{}: give a number {} {}, below {}", Setting(name, value), least, low, high
-        )
+        raise misuse(f"give a number {least} {low}, below {high}", name, value)
     return float(value)
 
 
@@ -111,7 +110,7 @@ def ranks(
     array([[2.5, 1. , 2.5]])
     """
     if ties not in TIES:
-        raise UsageError("{}: choose one of {}", Setting("ties", ties), ", ".join(TIES))
+        raise misuse(f"choose one of {', '.join(TIES)}", "ties", ties)
     table = check_scores(scores)
     out = stats.rankdata(table if lower_is_better else -table, method=ties, axis=1)
     return np.asarray(out, dtype=np.float64)
@@ -393,9 +392,7 @@ def from_ranks(
         width = float(stats.studentized_range.isf(alpha, k, np.inf) / np.sqrt(2.0))
         return PostHoc(mean, width * error, p, alpha, n_sets)
     if not 0 <= control < k:
-        raise UsageError(
-            "{}: give a column from 0 to {}", Setting("control", control), k - 1
-        )
+        raise misuse(f"give a column from 0 to {k - 1}", "control", control)
     gap = np.abs(mean - mean[control]) / error
     p = np.full((k, k), np.nan)
     p[control] = np.minimum(1.0, 2.0 * (k - 1) * stats.norm.sf(gap))
