@@ -75,12 +75,8 @@ def table_of_sets(results: Results, at: int, measure: str) -> Table:
 
     Parameters
     ----------
-    results : Results
-        Where the values are.
-    at : int
-        Number of features.
-    measure : str
-        A name from `MEASURES`.
+    results, at, measure
+        As for `one_table`.
 
     Returns
     -------

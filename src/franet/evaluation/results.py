@@ -330,7 +330,7 @@ class Results:
         at : int, default=16
             Number of features.
         measure : str, default="rmae"
-            A name from `franet.evaluation.MEASURES`.
+            What is compared, as in `table`.
         dataset : str, optional
             One of `datasets`; may be left out if there is only one.
         rope : float, default=0.001

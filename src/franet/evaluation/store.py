@@ -154,7 +154,7 @@ class ResultsStore:
         Parameters
         ----------
         folder : path-like
-            The folder.
+            The same as for `read`.
 
         Returns
         -------

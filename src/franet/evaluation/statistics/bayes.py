@@ -218,13 +218,13 @@ class Comparison:
 
         Parameters
         ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; by default in a new figure.
+        ax : matplotlib axes, optional
+            The axes to draw on; without them a figure is made.
 
         Returns
         -------
-        ax : matplotlib.axes.Axes
-            The axes.
+        ax : matplotlib axes
+            With the picture.
         """
         from franet.plotting import plot_simplex
 

@@ -44,7 +44,7 @@ def effective_size(draws: Any) -> float:
     Parameters
     ----------
     draws : array-like of shape (n_chains, n_draws)
-        The draws of one quantity.
+        Draws of one quantity, as for `r_hat`.
 
     Returns
     -------

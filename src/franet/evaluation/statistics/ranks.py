@@ -126,8 +126,7 @@ def average_ranks(
     scores : array-like of shape (n_sets, n_rankers)
         A score of each ranker on each data set. None may be missing.
     ties : {'average', 'min'}, default='average'
-        What equal scores get: the mean of their ranks, which the tests assume, or the
-        smallest of them, as in the paper on FRANe.
+        What equal scores get, as in `ranks`.
     lower_is_better : bool, default=True
         Whether scores are errors.
 
