@@ -21,6 +21,7 @@ import numpy as np
 from joblib import Parallel, cpu_count, delayed
 from parts import CURVE, DATASETS, ERRORS
 
+from franet import __version__
 from franet.datasets import load
 from franet.evaluation import Record, ResultsStore, paper_folds
 from franet.evaluation._unit import machine, versions
@@ -87,7 +88,11 @@ def _tasks(
         for record in ResultsStore.read(stores / part)
         if STORED.get(record.ranker) == part and record.status == "ok"
     ]
-    there = {(r.dataset, r.fold, r.ranker) for r in store.records.values()}
+    there = {
+        (r.dataset, r.fold, r.ranker)
+        for r in store.records.values()
+        if r.version == __version__
+    }
     for dataset in datasets:
         for fold in range(10) if folds is None else folds:
             missing = [

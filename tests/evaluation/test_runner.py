@@ -362,6 +362,7 @@ def bad_arguments():
     local = type("Local", (ByColumn,), {})
     yield good | {"datasets": []}, "datasets: name at least one"
     yield good | {"rankers": {}}, "rankers: name at least one"
+    yield good | {"rankers": 3}, "rankers must be a ranker, a name, or several, not 3"
     yield good | {"rankers": {"x": 3}}, "rankers: 3 is neither an estimator nor a name"
     yield (
         good | {"rankers": {"x": local()}},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import subprocess
 import sys
@@ -135,6 +136,29 @@ def test_damaged_row(folder, cell, table):
     for use in (ResultsStore, ResultsStore.read, ResultsStore.read_runs):
         with pytest.raises(DataError, match=rf"a row of {table} is damaged"):
             use(folder)
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        {"dataset": [1]}, {"fold": "x"}, {"top": 3}, {"seconds": "long"},
+        {"values": {"rmae": {"1": "x"}}}, {"status": "fine"}, {"more": 1},
+    ],
+)  # fmt: skip
+def test_field_of_another_kind(folder, field):
+    ResultsStore(folder).close()
+    content = json.dumps({**json.loads(record().to_json()), **field})
+    change(folder, f"INSERT INTO franet_records VALUES ('{content}')")
+    with pytest.raises(DataError, match="a row of franet_records is damaged"):
+        ResultsStore.read(folder)
+
+
+@pytest.mark.parametrize("field", ['"datasets": 3', '"rankers": {}', '"data": []'])
+def test_run_of_another_kind(folder, field):
+    ResultsStore(folder).close()
+    change(folder, f"INSERT INTO franet_runs VALUES ('{{{field}}}')")
+    with pytest.raises(DataError, match="a row of franet_runs is damaged"):
+        ResultsStore.read(folder)
 
 
 @pytest.mark.parametrize("value", ["x'ff00fe'", "CAST(x'ff' AS TEXT)", "5"])

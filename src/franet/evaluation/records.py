@@ -152,9 +152,12 @@ class Record:
                 for measure, values in content["values"].items()
             }
             record = cls(**content)
+            for name, usual in vars(cls("", "", 0, "")).items():
+                kind = float | int | None if usual is None else type(usual)
+                if not isinstance(getattr(record, name), kind):
+                    raise TypeError(name)
             if record.status not in STATES:
-                raise ValueError(f"unknown status {record.status!r}")
-            hash(record.key)
+                raise ValueError(record.status)
         except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as err:
             raise DataError(f"not a record of a benchmark: {line[:60]!r}") from err
         return record

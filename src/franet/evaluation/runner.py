@@ -14,6 +14,7 @@ from typing import Any
 
 from joblib import cpu_count
 
+from franet._common.checked import RANKERS, checked
 from franet._common.memory import parse_bytes
 from franet._common.progress import report
 from franet.evaluation._evaluate import named_rankers
@@ -111,6 +112,7 @@ def load_named(name: str) -> tuple[Any, Any]:
     return data.X, data.y
 
 
+@checked(rankers=RANKERS)
 def run(
     datasets: Sequence[str],
     rankers: Any,

@@ -135,7 +135,7 @@ class ResultsStore:
         """
         records, runs = _read(folder)
         datasets, rankers = (
-            list(dict.fromkeys(name for run in runs for name in run.get(what, ())))
+            list(dict.fromkeys(str(name) for run in runs for name in run[what]))
             for what in ("datasets", "rankers")
         )
         return sorted(
@@ -240,7 +240,9 @@ def _open(path: Path, mode: str) -> sqlite3.Connection:
     if path.exists() and 0 < path.stat().st_size < _PAGE:
         raise DataError(f"{path}: {_REASONS['SQLITE_NOTADB']}")
     uri = f"{path.absolute().as_uri()}?mode={mode}"
-    file = sqlite3.connect(uri, _PATIENCE, isolation_level=None, uri=True)
+    file = sqlite3.connect(
+        uri, _PATIENCE, isolation_level=None, uri=True, check_same_thread=False
+    )
     with ExitStack() as stack:
         stack.callback(file.close)
         file.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
@@ -275,7 +277,11 @@ def _content(
 
 
 def _run(content: str) -> dict[str, Any]:
-    return {"id": "", **json.loads(content)}
+    run = {"id": "", "datasets": [], "rankers": [], "data": {}, **json.loads(content)}
+    kinds = {"datasets": list, "rankers": list, "data": dict}
+    if not all(isinstance(run[name], kind) for name, kind in kinds.items()):
+        raise ValueError(f"not a run of a benchmark: {content[:60]!r}")
+    return run
 
 
 def _place(name: str, names: list[str]) -> int:
