@@ -8,17 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from franet._common.checked import (
-    FLAG,
-    FUNCTION,
-    NAMES,
-    RANKERS,
-    SEED,
-    TEXT,
-    WHOLE,
-    checked,
-    optional,
-)
+from franet._common import checked as kinds
 from franet._common.progress import Listener, listening, report
 from franet.cover._constraints import by_position
 from franet.evaluation._misuse import misuse
@@ -37,20 +27,18 @@ from franet.pairs.columns._finite import check_finite
 from franet.pairs.columns._open import in_memory
 from franet.rankers import get
 
-__all__ = ["evaluate"]
-
 # Compared with whatever is evaluated: chance, and the plainest good ranking.
 _REFERENCES = {RANDOM: "RandomRanking", "column-subset": "ColumnSubset"}
 
 
-@checked(
-    rankers=RANKERS,
-    measures=optional(NAMES),
-    repeats=WHOLE,
-    references=FLAG,
-    name=TEXT,
-    random_state=SEED,
-    progress=optional(FUNCTION),
+@kinds.checked(
+    rankers=kinds.RANKERS,
+    measures=kinds.optional(kinds.NAMES),
+    repeats=kinds.WHOLE,
+    references=kinds.FLAG,
+    name=kinds.TEXT,
+    random_state=kinds.SEED,
+    progress=kinds.optional(kinds.FUNCTION),
 )
 def evaluate(
     X: Any,

@@ -14,8 +14,6 @@ from franet.evaluation.folds import shuffled_folds
 from franet.evaluation.measures import MEASURES, FoldScorer, check_measures
 from franet.exceptions import DataError, Setting, UsageError
 
-__all__ = ["reconstruction"]
-
 _FOLDS = 5
 # Rows that are enough to judge by: time grows with their square.
 _ROWS = 2000

@@ -10,16 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from franet._common.checked import (
-    AXES,
-    NUMBER,
-    SEED,
-    SEVERAL,
-    TEXT,
-    WHOLE,
-    checked,
-    optional,
-)
+from franet._common import checked as kinds
 from franet._common.table import Table
 from franet.evaluation._misuse import misuse
 from franet.evaluation.measures import MEASURES
@@ -39,16 +30,16 @@ _WORSE = "worse than random"
 _SURE = 0.95
 
 # The parameters of all methods: each has some of them.
-_checked = checked(
-    ranker=optional(TEXT),
-    dataset=optional(TEXT),
-    measure=TEXT,
-    at=WHOLE,
-    rope=NUMBER,
-    rankers=optional(SEVERAL),
-    tolerance=NUMBER,
-    random_state=SEED,
-    ax=optional(AXES),
+_checked = kinds.checked(
+    ranker=kinds.optional(kinds.TEXT),
+    dataset=kinds.optional(kinds.TEXT),
+    measure=kinds.TEXT,
+    at=kinds.WHOLE,
+    rope=kinds.NUMBER,
+    rankers=kinds.optional(kinds.SEVERAL),
+    tolerance=kinds.NUMBER,
+    random_state=kinds.SEED,
+    ax=kinds.optional(kinds.AXES),
 )
 
 

@@ -26,8 +26,6 @@ from franet.evaluation.statistics.diagnostics import effective_size, r_hat
 from franet.evaluation.statistics.ranks import check_between, check_scores
 from franet.exceptions import DataError
 
-__all__ = ["Comparison", "Regions", "correlated_t_test", "hierarchical"]
-
 QUANTITIES = ("mu", "s", "nu")
 # What Vehtari et al. (2021) advise.
 R_HAT_MOST = 1.01

@@ -16,8 +16,6 @@ from scipy.stats import rankdata
 
 from franet.exceptions import DataError
 
-__all__ = ["effective_size", "r_hat"]
-
 
 def r_hat(draws: Any) -> float:
     """Compare the spread between chains with that within them.

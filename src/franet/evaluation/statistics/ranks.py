@@ -16,20 +16,6 @@ from scipy import stats
 from franet.evaluation._misuse import misuse
 from franet.exceptions import DataError
 
-__all__ = [
-    "Friedman",
-    "PostHoc",
-    "average_ranks",
-    "bonferroni_dunn",
-    "check_between",
-    "check_scores",
-    "friedman",
-    "from_ranks",
-    "nemenyi",
-    "ranks",
-    "wins",
-]
-
 # Ranks are sums of halves over an integer: a difference may miss the critical one by
 # rounding only.
 ROUNDING = 1e-9
