@@ -73,5 +73,7 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-# `ranker.report(path)` is a method of a package below that of reports.
+# `ranker.report(path)` is a method of a package below that of reports, and results of
+# an evaluation draw themselves.
 connect("report", lambda: __getattr__("report"))
+connect("plotting", lambda: __getattr__("plotting"))

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from franet._common import checked as kinds
+from franet._common.joints import connected
 from franet._common.table import Table
 from franet.evaluation._misuse import misuse
 from franet.evaluation.measures import MEASURES
@@ -419,9 +420,8 @@ class Results:
         ax : matplotlib axes
             With the picture.
         """
-        from franet.plotting import plot_curves
-
-        return plot_curves(self, dataset, measure=measure, ax=ax)
+        draw = connected("plotting").plot_curves
+        return draw(self, dataset, measure=measure, ax=ax)
 
     def _one(self, dataset: str | None) -> str:
         if dataset is not None:

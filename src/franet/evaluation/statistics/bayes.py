@@ -20,6 +20,7 @@ from scipy.special import stdtr
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from franet._common.joints import connected
 from franet.evaluation._misuse import misuse
 from franet.evaluation.statistics._gibbs import Model, model_of, sample
 from franet.evaluation.statistics.diagnostics import effective_size, r_hat
@@ -224,9 +225,7 @@ class Comparison:
         ax : matplotlib axes
             With the picture.
         """
-        from franet.plotting import plot_simplex
-
-        return plot_simplex(self, ax=ax)
+        return connected("plotting").plot_simplex(self, ax=ax)
 
     def __str__(self) -> str:
         """Say who is better, how surely, and whether the sampling can be trusted."""
