@@ -7,13 +7,14 @@ import math
 import re
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from franet.cli import _complete, _judging
-from franet.cli._paths import Command, ReadsResults, Writes, check_paths, results_files
+from franet.cli._paths import Command, ReadsResults, check_paths, results_files
 from franet.cli._screen import ProgressBar, save_picture, warn
 from franet.exceptions import DataError, UsageError
 
@@ -31,6 +32,7 @@ _folds = click.option(
     "--folds", metavar="NAME", help="Which folds, where the folder holds several."
 )
 _folder = click.argument("folder", type=ReadsResults(path_type=Path))
+_out = partial(_judging.writes, "--out", required=True, metavar="DIR")
 
 
 @click.group(
@@ -83,13 +85,9 @@ class BenchBar(ProgressBar):
     help="Names with commas between them, or all of the paper's table.",
 )
 @_judging.rankers(default="all")
-@click.option(
-    "--out",
-    required=True,
-    metavar="DIR",
-    type=Writes(path_type=Path),
+@_out(
     help="The folder of results. What it holds is not measured again, unless another "
-    "version of franet measured it.",
+    "version of franet measured it."
 )
 @_judging.folds(default="paper")
 @_judging.repeats
@@ -213,13 +211,7 @@ def table(
     cls=Command, short_help="Draw curves and the critical-difference diagram."
 )
 @_folder
-@click.option(
-    "--out",
-    required=True,
-    metavar="DIR",
-    type=Writes(path_type=Path),
-    help="The folder for the pictures.",
-)
+@_out(help="The folder for the pictures.")
 @_judging.shown(
     "--format",
     "kind",
