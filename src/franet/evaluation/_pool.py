@@ -206,13 +206,12 @@ class _Worker:
 
     def look(self, limits: Limits) -> Answer | None:
         """Read one message, or look at the limits; return an answer if there is one."""
+        gone = self.process.exitcode is not None  # before its last message is sought
         try:
             if self.pipe.poll():
                 kind, fields = self.pipe.recv()
-            elif self.process.exitcode is None:
-                return self._exceeded(limits)
             else:
-                return self._ended()
+                return self._ended() if gone else self._exceeded(limits)
         except (EOFError, OSError):
             return self._ended()
         if kind == "ready":
@@ -292,12 +291,11 @@ def _interrupts_later() -> Iterator[None]:
     Half a start would leave a process that no one ends.
     """
     came: list[int] = []
-    before = signal.getsignal(signal.SIGINT)
     # Other threads than the first cannot be interrupted by Ctrl-C.
-    if threading.current_thread() is not threading.main_thread() or before is None:
-        yield
-        return
-    signal.signal(signal.SIGINT, lambda number, frame: came.append(number))
+    first = threading.current_thread() is threading.main_thread()
+    before = signal.getsignal(signal.SIGINT) if first else None
+    if before is not None:
+        signal.signal(signal.SIGINT, lambda number, frame: came.append(number))
     masks = hasattr(signal, "pthread_sigmask")
     if masks:
         # A process inherits the mask. This one unblocks when it starts: so before.
@@ -308,7 +306,8 @@ def _interrupts_later() -> Iterator[None]:
     finally:
         if masks:
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        signal.signal(signal.SIGINT, before)
+        if before is not None:
+            signal.signal(signal.SIGINT, before)
         if came:
             signal.raise_signal(signal.SIGINT)
 
