@@ -52,5 +52,7 @@ seed = shown(
     help="The seed of --folds N, and of rankers that have none.",
 )
 force = click.option("--force", is_flag=True, help="Replace files that exist.")
-as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-quiet = click.option("--quiet", is_flag=True, help="No progress, no warnings.")
+as_json = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON document."
+)
+quiet = partial(click.option, "--quiet", is_flag=True)

@@ -121,7 +121,7 @@ class BenchBar(ProgressBar):
 @click.option(
     "--skip-missing", is_flag=True, help="Leave out data sets that are not here."
 )
-@_judging.quiet
+@_judging.quiet(help="No progress, and no lines but errors.")
 def run(
     datasets: str,
     rankers: str,

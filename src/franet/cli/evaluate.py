@@ -49,7 +49,7 @@ _PICTURES = (".svg", ".png", ".pdf")
 )
 @_judging.force
 @_judging.as_json
-@_judging.quiet
+@_judging.quiet(help="No progress, no warnings.")
 @reading_options
 def evaluate(
     file: Path,
