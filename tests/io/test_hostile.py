@@ -10,8 +10,10 @@ import json
 import os
 import pickle
 import re
+import sqlite3
 import struct
 import warnings
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -19,7 +21,7 @@ from scipy import io as scipy_io
 from scipy import sparse
 
 from franet import FRANe
-from franet.evaluation.store import Store
+from franet.evaluation.store import ResultsStore
 from franet.exceptions import DataError
 from franet.io import read_table
 
@@ -413,8 +415,10 @@ def test_code_in_results_of_a_benchmark(tmp_path, mark):
         json.dumps({"py/reduce": [{"py/function": "os.mkdir"}, [str(mark)]]}),
         pickle.dumps(Trap(str(mark)), protocol=0).decode().replace("\n", " "),
     ):
-        (tmp_path / "records.jsonl").write_text(line + "\n")
-        with pytest.raises(DataError, match=r"records\.jsonl"):
-            Store.read(tmp_path)
-        with pytest.raises(DataError, match=r"records\.jsonl"):
-            Store(tmp_path)
+        folder = tmp_path / str(len(line))
+        ResultsStore(folder).close()
+        with closing(sqlite3.connect(folder / "results.sqlite")) as file, file:
+            file.execute("INSERT INTO franet_records VALUES (?)", (line,))
+        for use in (ResultsStore.read, ResultsStore):
+            with pytest.raises(DataError, match="a row of franet_records is damaged"):
+                use(folder)

@@ -111,9 +111,9 @@ def check_paths(inputs: Sequence[Named], outputs: Sequence[Named]) -> None:
 
 def results_files(folder: Path) -> list[Path]:
     """Return the files of a folder of results of a benchmark."""
-    from franet.evaluation.store import LOCK, RECORDS, RUNS
+    from franet.evaluation.store import FILES
 
-    return [folder / name for name in (RECORDS, RUNS, LOCK)]
+    return [folder / name for name in FILES]
 
 
 def _label(parameter: click.Parameter) -> str:

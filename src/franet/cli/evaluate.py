@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from franet.cli import _complete
+from franet.cli import _judging
 from franet.cli._options import reading_options, take_reading
-from franet.cli._paths import Command, Reads, Writes
+from franet.cli._paths import Command, Reads
 from franet.exceptions import DataError, UsageError
 
 if TYPE_CHECKING:
@@ -25,44 +25,16 @@ _PICTURES = (".svg", ".png", ".pdf")
     cls=Command, short_help="Judge rankers on a file: which, and how many features."
 )
 @click.argument("file", type=Reads(path_type=Path))
-@click.option(
-    "--rankers",
-    default="cover,frane",
-    shell_complete=_complete.rankers,
-    show_default=True,
-    metavar="NAMES",
-    help="Names with commas between them, or all; name:param=value sets a parameter.",
-)
-@click.option(
-    "--at",
-    type=click.IntRange(min=1),
-    default=16,
-    show_default=True,
-    help="How many features the table is shown for.",
-)
-@click.option(
-    "--n-features",
-    default="powers",
-    show_default=True,
-    metavar="NUMBERS",
-    help="At how many features rankings are judged: 1, 2, 4, … and all, or numbers.",
-)
-@click.option(
-    "--folds", default="10", show_default=True, help="A number of folds, or paper."
-)
-@click.option("--repeats", type=click.IntRange(min=1), default=1, show_default=True)
-@click.option(
-    "--measure",
-    default="rmae",
-    show_default=True,
-    shell_complete=_complete.measures,
-    help="What is measured.",
-)
-@click.option(
+@_judging.rankers(default="cover,frane")
+@_judging.at
+@_judging.n_features
+@_judging.folds(default="10")
+@_judging.repeats
+@_judging.measure
+@_judging.shown(
     "--tolerance",
     type=click.FloatRange(min=0),
     default=0.01,
-    show_default=True,
     help="How much worse than the best the recommended number may be.",
 )
 @click.option(
@@ -70,22 +42,14 @@ _PICTURES = (".svg", ".png", ".pdf")
     is_flag=True,
     help="Do not judge random columns and column-subset beside the others.",
 )
-@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True)
-@click.option(
-    "--plot",
-    metavar="FILE",
-    type=Writes(path_type=Path),
-    help="Draw the curves into this .svg, .png or .pdf file.",
+@_judging.seed
+@_judging.writes("--plot", help="Draw the curves into this .svg, .png or .pdf file.")
+@_judging.writes(
+    "--output", help="Write every value to this .csv, .tsv, .json or .parquet file."
 )
-@click.option(
-    "--output",
-    metavar="FILE",
-    type=Writes(path_type=Path),
-    help="Write every value to this .csv, .tsv, .json or .parquet file.",
-)
-@click.option("--force", is_flag=True, help="Replace files to write if they exist.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@click.option("--quiet", is_flag=True, help="No progress, no warnings.")
+@_judging.force
+@_judging.as_json
+@_judging.quiet(help="No progress, no warnings.")
 @reading_options
 def evaluate(
     file: Path,

@@ -20,9 +20,12 @@ from franet._common.checked import (
 from franet.evaluation.measures import MEASURES
 from franet.evaluation.records import RANDOM
 from franet.evaluation.results import Results
-from franet.evaluation.statistics._check import check_scores
-from franet.evaluation.statistics.posthoc import PostHoc, from_ranks
-from franet.evaluation.statistics.ranks import average_ranks
+from franet.evaluation.statistics.ranks import (
+    PostHoc,
+    average_ranks,
+    check_scores,
+    from_ranks,
+)
 from franet.exceptions import DataError, Setting, UsageError
 from franet.plotting._style import (
     DASHED,

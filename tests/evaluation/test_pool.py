@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 import numpy as np
 import pytest
 
-from franet.evaluation._crew import _Agenda
-from franet.evaluation._time_left import TimeLeft
-from franet.evaluation._worker import Task
+from franet.evaluation._plan import TimeLeft
+from franet.evaluation._pool import Task, next_place
 from franet.evaluation.folds import Fold
 from franet.evaluation.records import Record
 from franet.evaluation.runner import Status
@@ -42,7 +43,7 @@ def test_time_left():
     assert clock.seconds() == pytest.approx(left / 2)
 
 
-def test_agenda():
+def test_next_place():
     """A worker stays at its fold; a new one takes a fold that nobody is at."""
     empty = np.arange(0)
     tasks = [
@@ -51,11 +52,16 @@ def test_agenda():
         for f in range(2)
         for ranker in "ab"
     ]
-    agenda = _Agenda(tasks)
+    left = {}
+    for task in tasks:
+        left.setdefault(task.place, deque()).append(task)
 
     def ask(own, busy):
-        task = agenda.next_for(own, busy)
-        return task.dataset, task.fold.number, task.ranker
+        place = next_place(left, own, busy)
+        task = left[place].popleft()
+        if not left[place]:
+            del left[place]
+        return *place, task.ranker
 
     assert ask(None, set()) == ("x", 0, "a")
     assert ask(None, {("x", 0)}) == ("x", 1, "a")
@@ -63,8 +69,4 @@ def test_agenda():
     assert ask(("x", 0), {("x", 1)}) == ("y", 0, "a"), "its own is done"
     assert ask(("y", 0), {("x", 1), ("y", 1)}) == ("y", 0, "b")
     assert ask(("y", 0), {("x", 1), ("y", 1)}) == ("x", 1, "b"), "helps where it can"
-    agenda.put_back(tasks[0])
-    assert agenda
-    rest = [ask(None, set()) for _ in range(3)]
-    assert sorted(rest) == [("x", 0, "a"), ("y", 1, "a"), ("y", 1, "b")]
-    assert not agenda
+    assert [ask(None, set()) for _ in range(2)] == [("y", 1, "a"), ("y", 1, "b")]

@@ -1,4 +1,7 @@
-"""The hierarchical Bayesian comparison of two rankers over many data sets.
+"""Bayesian comparisons of two rankers, on one data set and over many.
+
+G. Corani and A. Benavoli, "A Bayesian approach for comparing cross-validated algorithms
+on multiple data sets", Machine Learning 100, 2015.
 
 G. Corani, A. Benavoli, J. Demšar, F. Mangili and M. Zaffalon, "Statistical comparison
 of classifiers through Bayesian hierarchical modelling", Machine Learning 106, 2017.
@@ -9,20 +12,20 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtr
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from franet.evaluation.statistics._check import check_between, check_rope
+from franet._common.joints import connected
+from franet.evaluation._misuse import misuse
 from franet.evaluation.statistics._gibbs import Model, model_of, sample
-from franet.evaluation.statistics.correlated import differences, masses
 from franet.evaluation.statistics.diagnostics import effective_size, r_hat
-from franet.exceptions import DataError, UsageError
-
-__all__ = ["Comparison", "hierarchical"]
+from franet.evaluation.statistics.ranks import check_between, check_scores
+from franet.exceptions import DataError
 
 QUANTITIES = ("mu", "s", "nu")
 # What Vehtari et al. (2021) advise.
@@ -30,6 +33,92 @@ R_HAT_MOST = 1.01
 SIZE_LEAST = 400.0
 # A spread this small, relative to the scores, is rounding.
 ZERO = 1e-12
+
+
+class Regions(NamedTuple):
+    """Probabilities that the first is better, both are equal, the second is better."""
+
+    first: float
+    equal: float
+    second: float
+
+
+def _differences(a: Any, b: Any, lower_is_better: bool) -> NDArray[np.float64]:
+    """Return by how much the first is better in each fold (data sets × folds)."""
+    first = check_scores(a, "a", "fold")
+    second = check_scores(b, "b", "fold")
+    if first.shape != second.shape:
+        raise DataError(
+            f"a and b: the shapes are {first.shape} and {second.shape}, but scores "
+            "must be of the same data sets and folds"
+        )
+    if first.shape[1] < 2:
+        raise DataError("a and b: there is one fold, but the spread needs at least two")
+    return second - first if lower_is_better else first - second
+
+
+def _check_limits(rope: float, rho: float | None, n_folds: int) -> tuple[float, float]:
+    """Return the half width of the region of equivalence, and the correlation."""
+    rope = check_between("rope", rope, 0.0, np.inf, equal=True)
+    rho = 1 / n_folds if rho is None else rho
+    return rope, check_between("rho", rho, 0.0, 1.0, equal=True)
+
+
+def _masses(mean: Any, scale: Any, df: Any, rope: float) -> NDArray[np.float64]:
+    """Return the mass of t distributions above, within and below the rope."""
+    above = stdtr(df, (mean - rope) / scale)
+    below = stdtr(df, (-rope - mean) / scale)
+    return np.stack([above, np.maximum(0.0, 1.0 - above - below), below], axis=-1)
+
+
+def correlated_t_test(
+    a: Any,
+    b: Any,
+    *,
+    rope: float = 0.001,
+    rho: float | None = None,
+    lower_is_better: bool = True,
+) -> Regions:
+    """Compare two rankers on the folds of one data set.
+
+    The folds share training data, so their scores are correlated, and the usual t-test
+    is too sure. The posterior of the mean difference is a t distribution with the
+    variance (1/n + ρ/(1 − ρ))·s².
+
+    Parameters
+    ----------
+    a, b : array-like of shape (n_folds,)
+        Scores of the first and the second ranker, fold by fold.
+    rope : float, default=0.001
+        Mean differences up to this count as equal.
+    rho : float, optional
+        The correlation of folds, by default 1/n_folds. After r repetitions of a
+        cross-validation with k folds, give 1/k.
+    lower_is_better : bool, default=True
+        Whether scores are errors.
+
+    Returns
+    -------
+    regions : Regions
+        The posterior probabilities `first`, `equal` and `second`.
+
+    Examples
+    --------
+    >>> from franet.evaluation.statistics import correlated_t_test
+    >>> found = correlated_t_test([0.1, 0.2, 0.1, 0.2], [0.3, 0.3, 0.2, 0.4])
+    >>> round(found.first, 3)
+    0.978
+    """
+    first, second = (np.asarray(part, dtype=np.float64)[None] for part in (a, b))
+    gap = _differences(first, second, lower_is_better)[0]
+    n = len(gap)
+    rope, rho = _check_limits(rope, rho, n)
+    mean = gap.mean()
+    scale = np.sqrt((1 / n + rho / (1 - rho)) * gap.var(ddof=1))
+    if scale == 0:  # the limit: the difference is known
+        side = [float(mean > rope), float(abs(mean) <= rope), float(mean < -rope)]
+        return Regions(*side)
+    return Regions(*_masses(mean, scale, n - 1, rope).tolist())
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,17 +217,15 @@ class Comparison:
 
         Parameters
         ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; by default in a new figure.
+        ax : matplotlib axes, optional
+            The axes to draw on; without them a figure is made.
 
         Returns
         -------
-        ax : matplotlib.axes.Axes
-            The axes.
+        ax : matplotlib axes
+            With the picture.
         """
-        from franet.plotting import plot_simplex
-
-        return plot_simplex(self, ax=ax)
+        return connected("plotting").plot_simplex(self, ax=ax)
 
     def __str__(self) -> str:
         """Say who is better, how surely, and whether the sampling can be trusted."""
@@ -220,12 +307,9 @@ def hierarchical(
     >>> round(found.p_first, 2), round(found.p_second, 2)
     (1.0, 0.0)
     """
-    gap = differences(a, b, lower_is_better)
-    rope = check_rope(rope)
+    gap = _differences(a, b, lower_is_better)
     n_sets, n_folds = gap.shape
-    rho = check_between(
-        "rho", 1 / n_folds if rho is None else rho, 0.0, 1.0, equal=True
-    )
+    rope, rho = _check_limits(rope, rho, n_folds)
     if n_sets < 2:
         raise DataError(
             "a and b: there is one data set, so nothing to learn how sets differ from; "
@@ -239,7 +323,7 @@ def hierarchical(
     length = -(-n_draws // n_chains)
     rng = np.random.default_rng(seed)
     mu, s, nu = sample(model, n_chains, n_warmup, length, rng)
-    regions = masses(mu.ravel(), s.ravel(), nu.ravel(), rope / unit)
+    regions = _masses(mu.ravel(), s.ravel(), nu.ravel(), rope / unit)
     largest = np.bincount(regions.argmax(axis=1), minlength=3) / len(regions)
     first, equal, second = largest.tolist()
     draws = {"mu": mu * unit, "s": s * unit, "nu": nu}
@@ -265,14 +349,13 @@ def hierarchical(
 
 
 def _check_sizes(n_draws: int, n_chains: int, n_warmup: int) -> None:
-    if n_chains < 4:
-        raise UsageError(f"n_chains={n_chains!r}: give at least 4, to compare them")
-    if n_draws < 4 * n_chains:
-        raise UsageError(
-            f"n_draws={n_draws!r}: give at least 4 for each of the {n_chains} chains"
-        )
-    if n_warmup < 0:
-        raise UsageError(f"n_warmup={n_warmup!r}: give a number of draws, at least 0")
+    for name, value, least, why in (
+        ("n_chains", n_chains, 4, ", to compare them"),
+        ("n_draws", n_draws, 4 * n_chains, f", 4 for each of the {n_chains} chains"),
+        ("n_warmup", n_warmup, 0, ""),
+    ):
+        if value < least:
+            raise misuse(f"give at least {least}{why}", name, value)
 
 
 def _scaled(
