@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from franet.engine._numpy import TileEngine
+from franet.estimators._parameters import PROGRESSIONS
 from franet.pairs.similarity import open_source
-from franet.search.thresholds import PROGRESSIONS, paper_limits, reference_limits
+from franet.search.thresholds import paper_limits, reference_limits
 from naive import paper_grid
 from tables import TABLES, blocks, tied
 

@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from franet.engine.device import wanted
+from franet.estimators._parameters import AGNOS, constraints
 from franet.exceptions import DataError
 from franet.rankers import _agnos_numpy, _agnos_torch
 from franet.rankers._agnos_numpy import Network, Settings, Training
@@ -149,7 +150,7 @@ class AgnoS(Ranker):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **Ranker._parameter_constraints,
-        "variant": [StrOptions({"slack", "weights"})],
+        **constraints(AGNOS),
         "n_hidden": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
         "penalty": [Interval(Real, 0, None, closed="left")],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],

@@ -19,16 +19,7 @@ from franet.engine._numpy import TileEngine
 from franet.engine.measure import Extrema
 from franet.exceptions import Setting, UsageError
 
-__all__ = ["PROGRESSIONS", "paper_limits", "reference_limits"]
-
-PROGRESSIONS = (
-    "geometric",
-    "linear",
-    "linear-mean",
-    "linear-median",
-    "logspace",
-    "quantile",
-)
+__all__ = ["paper_limits", "reference_limits"]
 
 
 def _with_ends(limits: NDArray[np.float64], first: float, last: float) -> Any:
@@ -63,7 +54,7 @@ def paper_limits(
     Parameters
     ----------
     progression : str or callable
-        One of `PROGRESSIONS`, or ``f(smallest, largest, n)`` that returns n
+        Its name, or ``f(smallest, largest, n)`` that returns n
         thresholds in terms of similarities.
     n : int
         Number of thresholds.
