@@ -240,7 +240,7 @@ def test_memory_is_what_was_told():
     from franet.cli._job import plan_table
 
     table = np.random.default_rng(0).normal(size=(300, 6000))
-    told = plan_table(table, None, {}, "cover")["memory"]
+    told = plan_table(table, {}, "cover")["memory"]
     tracemalloc.start()
     try:
         Cover(4, n_ranked=4).fit(table)

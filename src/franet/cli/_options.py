@@ -1,8 +1,9 @@
-"""The options that say how a file is read and how features are ranked."""
+"""The options that say how a file is read, how features are ranked, what is written."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -10,49 +11,32 @@ import click
 
 from franet.cli._complete import one_of
 from franet.cli._paths import Command, Reads, Writes
+from franet.estimators._parameters import (
+    AGNOS,
+    COVER,
+    FRANE,
+    Choices,
+    Parameter,
+    Range,
+)
 from franet.io._registry import FORMATS
 from franet.rankers import NAMES
 
-__all__ = [
-    "AUTO",
-    "GroupedCommand",
-    "Top",
-    "grouped",
-    "ranking_options",
-    "reading_options",
-    "take_reading",
-]
-
 AUTO = "auto"
-CORRELATIONS = ("correlation", "abs-correlation", "spearman")
-SIMILARITIES = (
-    *CORRELATIONS,
-    "mixed",
-    "euclidean",
-    "sqeuclidean",
-    "seuclidean",
-    "manhattan",
-    "chebyshev",
-    "canberra",
-    "minkowski",
-    "precomputed",
-)
-THRESHOLDS = (
-    "geometric",
-    "linear",
-    "linear-mean",
-    "linear-median",
-    "quantile",
-    "logspace",
-)
-CENTRALITIES = ("pagerank", "degree", "eigenvector", "closeness", "harmonic")
-QUALITIES = ("rqh", "gini", "cv", "entropy", "random")
+# Parameters with an option of their own, by the rankers that declare them.
+_DECLARED: Mapping[str, Mapping[str, Parameter]] = {
+    "cover": COVER,
+    "frane": FRANE,
+    "agnos": AGNOS,
+}
 # Headings of the help, in their order.
-INPUT, RANKING, COUNT = "Input", "Ranking", "How many"
-CONSTRAINTS, OUTPUT, COMPUTE = "Constraints (cover)", "Output", "Compute"
-_HEADINGS = (INPUT, RANKING, COUNT, CONSTRAINTS, OUTPUT, COMPUTE)
+_INPUT, _RANKING, _COUNT = "Input", "Ranking", "How many"
+_CONSTRAINTS, _OUTPUT, _COMPUTE = "Constraints", "Output", "Compute"
+_HEADINGS = (_INPUT, _RANKING, _COUNT, _CONSTRAINTS, _OUTPUT, _COMPUTE)
 
 Decorator = Callable[[Any], Any]
+# Names of an option and their help, with what else click is to know about it.
+Rows = Mapping[str, tuple[str, Mapping[str, Any]]]
 
 
 class Option(click.Option):
@@ -84,17 +68,12 @@ class GroupedCommand(Command):
         for option in self.get_params(ctx):
             record = option.get_help_record(ctx)
             if record is not None and isinstance(option, click.Option):
-                heading = getattr(option, "heading", "Other")
+                heading = option.heading if isinstance(option, Option) else "Other"
                 found.setdefault(heading, []).append(record)
         for heading, records in found.items():
             if records:
                 with formatter.section(heading):
                     formatter.write_dl(records)
-
-
-def grouped(heading: str, *names: str, **kwargs: Any) -> Decorator:
-    """Return a decorator that adds an option under a heading."""
-    return click.option(*names, cls=Option, heading=heading, **kwargs)
 
 
 class Top(click.ParamType):
@@ -117,15 +96,6 @@ class Top(click.ParamType):
             self.fail(f"{value!r} is not a positive integer or 'auto'.")
 
 
-def _together(*options: Decorator) -> Decorator:
-    def decorate(command: Any) -> Any:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return decorate
-
-
 def _not_zero(
     ctx: click.Context, option: click.Parameter, value: int | None
 ) -> int | None:
@@ -134,208 +104,198 @@ def _not_zero(
     return value
 
 
-def _sets(parameter: str, heading: str, text: str, **kwargs: Any) -> Decorator:
-    """Return an option that sets a parameter of the ranker of the same name."""
-    name = f"--{parameter.replace('_', '-')}"
-    return grouped(heading, name, parameter=parameter, help=text, **kwargs)
+def _under(heading: str, rows: Rows) -> list[Decorator]:
+    return [
+        click.option(*names.split(), cls=Option, heading=heading, help=text, **more)
+        for names, (text, more) in rows.items()
+    ]
 
 
-def _choice(parameter: str, choices: tuple[str, ...], text: str) -> Decorator:
-    text = f"{text}  [default: {choices[0]}]"
-    return _sets(parameter, RANKING, text, type=click.Choice(choices))
+def _together(options: Iterable[Decorator]) -> Decorator:
+    def decorate(command: Any) -> Any:
+        for option in reversed([*options]):
+            command = option(command)
+        return command
+
+    return decorate
 
 
-reading_options = _together(
-    grouped(
-        INPUT,
-        "--format",
-        type=click.Choice([*FORMATS]),
-        help="What the file is, where its ending does not say it.",
+_FLAG = {"is_flag": True}
+_FILE = {"metavar": "FILE", "type": Reads(path_type=Path)}
+_NEW_FILE = {"metavar": "FILE", "type": Writes(path_type=Path)}
+_FEATURES = {"metavar": "FEATURES", "multiple": True}
+# Where options of parameters are listed, and what click cannot know from constraints.
+_SHOWN: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "include": (_CONSTRAINTS, _FEATURES),
+    "exclude": (_CONSTRAINTS, _FEATURES),
+    "cost": (_CONSTRAINTS, _FILE),
+    "groups": (_CONSTRAINTS, _FILE),
+    "backend": (
+        _COMPUTE,
+        {
+            "metavar": "NAME",
+            "shell_complete": one_of("auto", "numpy", "torch", "cuda", "dask"),
+        },
     ),
-    grouped(
-        INPUT,
-        "--transpose",
-        is_flag=True,
-        help="Features are in rows, as in gene tables.",
+    "checkpoint": (_COMPUTE, {"metavar": "FOLDER", "type": Writes()}),
+    "max_memory": (_COMPUTE, {"metavar": "SIZE"}),
+    "n_jobs": (_COMPUTE, {"callback": _not_zero}),
+}
+
+
+def takers_of(parameter: str, value: str) -> list[str]:
+    """Return the rankers that know a choice of a parameter."""
+    return [
+        ranker
+        for ranker, parameters in sorted(_DECLARED.items())
+        if parameter in parameters and value in _choices(parameters[parameter].allowed)
+    ]
+
+
+def _choices(allowed: Iterable[Any]) -> list[str]:
+    return [each for kind in allowed if isinstance(kind, Choices) for each in kind]
+
+
+def _type_of(allowed: list[Any]) -> Any:
+    """Return the click type of what a parameter may be."""
+    if choices := _choices(allowed):
+        return click.Choice([*dict.fromkeys(choices)])
+    if str in allowed:
+        return str
+    for kind in allowed:
+        if isinstance(kind, Range):
+            ranges = click.IntRange if kind.kind is Integral else click.FloatRange
+            is_open = kind.closed == "neither"
+            high_open = is_open and kind.high is not None
+            return ranges(kind.low, kind.high, is_open, high_open)
+    return int
+
+
+def _of_parameter(name: str) -> Decorator:
+    """Return the option that sets a parameter of the ranker."""
+    declared = {
+        ranker: parameters[name]
+        for ranker, parameters in _DECLARED.items()
+        if name in parameters
+    }
+    texts = {each.help for each in declared.values()}
+    if len(declared) > len(texts):  # one text for all
+        text = texts.pop()
+        text = text[0].upper() + text[1:]
+    else:
+        text = "; ".join(f"{ranker}: {each.help}" for ranker, each in declared.items())
+    heading, more = _SHOWN.get(name, (_RANKING, {}))
+    allowed = [kind for each in declared.values() for kind in each.allowed]
+    defaults = [each.unset or str(each.default or "") for each in declared.values()]
+    shown = "; ".join(dict.fromkeys(filter(None, defaults)))
+    return click.option(
+        OPTIONS[name],
+        cls=Option,
+        heading=heading,
+        parameter=name,
+        help=f"{text}.  [default: {shown}]" if shown else f"{text}.",
+        **{"type": _type_of(allowed), **more},
+    )
+
+
+# The option of each parameter that has one.
+OPTIONS = {
+    name: f"--{name.replace('_', '-')}"
+    for parameters in _DECLARED.values()
+    for name, each in parameters.items()
+    if each.help
+}
+_parameters = [_of_parameter(name) for name in OPTIONS]
+OPTIONS |= {"n_features_to_select": "--top", "random_state": "--seed"}
+
+_DETECTED = {"default": None, "show_default": "auto-detected"}
+_READING: Rows = {
+    "--format": (
+        "What the file is, where its ending does not say it.",
+        {"type": click.Choice([*FORMATS])},
     ),
-    grouped(
-        INPUT,
-        "--header/--no-header",
-        default=None,
-        help="Whether the first line holds names.  [default: auto-detected]",
+    "--transpose": ("Features are in rows, as in gene tables.", _FLAG),
+    "--header/--no-header": ("Whether the first line holds names.", _DETECTED),
+    "--index/--no-index": ("Whether the first column holds row labels.", _DETECTED),
+    "--decimal": (
+        "The decimal sign of a text file; the other one may separate thousands.",
+        {"type": click.Choice([".", ","]), **_DETECTED},
     ),
-    grouped(
-        INPUT,
-        "--index/--no-index",
-        default=None,
-        help="Whether the first column holds row labels.  [default: auto-detected]",
+    "--variable": (
+        "Which array of a npz or mat file, which layer of a h5ad file.",
+        {"metavar": "NAME"},
     ),
-    grouped(
-        INPUT,
-        "--decimal",
-        type=click.Choice([".", ","]),
-        help="The decimal sign of a text file; the other one may separate thousands.  "
-        "[default: auto-detected]",
+    "--feature-names": (
+        "A file with one feature name a line, such as 10x features.tsv.",
+        {"metavar": "FILE", "type": Reads()},
     ),
-    grouped(
-        INPUT,
-        "--variable",
-        metavar="NAME",
-        help="Which array of a npz or mat file, which layer of a h5ad file.",
+    "--drop-non-numeric": ("Leave out non-numeric columns.", _FLAG),
+}
+_RANK: Rows = {
+    "--ranker": (
+        "cover picks features that represent the rest; frane is the paper's method. An "
+        "option that the ranker does not have is an error.",
+        {"type": click.Choice(NAMES), "default": "cover", "show_default": True},
     ),
-    grouped(
-        INPUT,
-        "--feature-names",
-        metavar="FILE",
-        type=Reads(),
-        help="A file with one feature name a line, such as 10x features.tsv.",
+    "--set settings": (
+        "Any other parameter of the ranker, such as --ranker ndfs --set n_clusters=8; "
+        "may be repeated.",
+        {"metavar": "NAME=VALUE", "multiple": True},
     ),
-    grouped(
-        INPUT, "--drop-non-numeric", is_flag=True, help="Leave out non-numeric columns."
+    "--seed": (
+        "The seed of --stability and of rankers that draw at random.",
+        {"type": click.IntRange(0, 2**32 - 1)},
     ),
+    "--standardize": (
+        "Scale columns to unit variance first, where their units are arbitrary.",
+        _FLAG,
+    ),
+}
+_NUMBERS: Rows = {
+    "--top": (
+        "How many features to show and select; cover: auto for as many as it suggests."
+        "  [default: 16]",
+        {"type": Top(), "shell_complete": one_of(AUTO)},
+    ),
+    "--stability n_boot": (
+        "Rank N resampled tables too, and show how sure the ranks are.",
+        {"metavar": "N", "type": click.IntRange(min=2)},
+    ),
+}
+_WRITING: Rows = {
+    "--output": (
+        "Write the full ranking to this .csv, .tsv, .json or .parquet file; of a h5ad "
+        "file a copy with the ranking in it to this .h5ad file.",
+        _NEW_FILE,
+    ),
+    "--report": (
+        "Write a page that shows the ranking to this .html (or .json) file.",
+        _NEW_FILE,
+    ),
+    "--open open_report": ("Show the report in the browser.", _FLAG),
+    "--force": ("Replace files to write if they exist.", _FLAG),
+    "--json as_json": ("Print one JSON document.", _FLAG),
+    "--quiet": ("No table, no progress, no warnings.", _FLAG),
+}
+_PLAN: Rows = {"--dry-run": ("Only predict what the work will take, then stop.", _FLAG)}
+
+reading_options = _together(_under(_INPUT, _READING))
+rank_options = _together(
+    [
+        *_under(_RANKING, _RANK),
+        *_parameters,
+        *_under(_COUNT, _NUMBERS),
+        *_under(_OUTPUT, _WRITING),
+        *_under(_COMPUTE, _PLAN),
+    ]
 )
 
 
 def take_reading(options: dict[str, Any]) -> dict[str, Any]:
     """Take the arguments of the reader out of `options`, and return them."""
-    names = (
-        "format",
-        "transpose",
-        "header",
-        "index",
-        "decimal",
-        "variable",
-        "feature_names",
-        "drop_non_numeric",
-    )
+    names = [name.partition("/")[0][2:].replace("-", "_") for name in _READING]
     reading = {name: options.pop(name) for name in names}
     for name in ("header", "index", "decimal"):
         if reading[name] is None:
             reading[name] = "auto"
     return reading
-
-
-ranking_options = _together(
-    grouped(
-        RANKING,
-        "--ranker",
-        type=click.Choice(NAMES),
-        default="cover",
-        show_default=True,
-        help="cover picks features that represent the rest; frane is the paper's "
-        "method. An option that the ranker does not have is an error.",
-    ),
-    _sets(
-        "similarity",
-        RANKING,
-        "How alike two features are. cover: correlation or spearman; frane: all; mixed "
-        "ranks text and categories beside numbers.  [default: correlation]",
-        type=click.Choice(SIMILARITIES),
-    ),
-    _sets(
-        "variant",
-        RANKING,
-        "frane: its definition (paper) or its code's (reference); agnos: slack or "
-        "weights.  [default: paper; slack]",
-        type=click.Choice(("paper", "reference", "slack", "weights")),
-    ),
-    _choice("thresholds", THRESHOLDS, "frane: how the thresholds are spaced."),
-    _sets(
-        "n_thresholds",
-        RANKING,
-        "frane: how many thresholds are tried.  [default: 100]",
-        type=click.IntRange(min=2),
-    ),
-    _choice("centrality", CENTRALITIES, "frane: what scores the nodes of a network."),
-    _sets(
-        "damping",
-        RANKING,
-        "frane: the damping factor of PageRank.  [default: 0.85]",
-        type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    ),
-    _choice("quality", QUALITIES, "frane: what chooses among the networks."),
-    _choice("tie_break", ("column", "denser"), "frane: how equal scores are ordered."),
-    _choice(
-        "missing",
-        ("error", "pairwise"),
-        "frane: what NaN means, an error or a gap.",
-    ),
-    _choice(
-        "search",
-        ("exact", "approximate"),
-        "frane: approximate is for very many features, and reports its error.",
-    ),
-    grouped(
-        RANKING,
-        "--set",
-        "settings",
-        metavar="NAME=VALUE",
-        multiple=True,
-        help="Any other parameter of the ranker, such as --ranker ndfs --set "
-        "n_clusters=8; may be repeated.",
-    ),
-    grouped(
-        RANKING,
-        "--seed",
-        type=click.IntRange(0, 2**32 - 1),
-        help="The seed of --stability and of rankers that draw at random.",
-    ),
-    _sets(
-        "include",
-        CONSTRAINTS,
-        "Features that are picked first, by name or position, separated by commas; may "
-        "be repeated.",
-        metavar="FEATURES",
-        multiple=True,
-    ),
-    _sets(
-        "exclude",
-        CONSTRAINTS,
-        "Features that are never picked, likewise.",
-        metavar="FEATURES",
-        multiple=True,
-    ),
-    _sets(
-        "cost",
-        CONSTRAINTS,
-        "A csv or tsv file with lines 'feature,cost'; others cost 1.",
-        metavar="FILE",
-        type=Reads(path_type=Path),
-    ),
-    _sets(
-        "groups",
-        CONSTRAINTS,
-        "A csv or tsv file with lines 'feature,group'; one feature of each group is "
-        "picked.",
-        metavar="FILE",
-        type=Reads(path_type=Path),
-    ),
-    _sets(
-        "backend",
-        COMPUTE,
-        "numpy (the cores), torch, a torch device such as cuda:1; frane also dask or "
-        "the address of a Dask scheduler, such as tcp://host:8786.  [default: auto]",
-        metavar="NAME",
-        shell_complete=one_of("auto", "numpy", "torch", "cuda", "dask"),
-    ),
-    _sets(
-        "checkpoint",
-        COMPUTE,
-        "frane: a folder that keeps what is done; a stopped run continues from it.",
-        metavar="FOLDER",
-        type=Writes(),
-    ),
-    _sets(
-        "max_memory",
-        COMPUTE,
-        "frane: memory for the work, such as '2 GB'.  [default: half of what is free]",
-        metavar="SIZE",
-    ),
-    _sets(
-        "n_jobs",
-        COMPUTE,
-        "Number of threads.  [default: all cores]",
-        type=int,
-        callback=_not_zero,
-    ),
-)

@@ -12,8 +12,6 @@ import click
 from franet._common.files import is_inside, is_same_file
 from franet.exceptions import UsageError
 
-__all__ = ["Command", "Reads", "ReadsResults", "Writes", "check_paths", "results_files"]
-
 # An option or argument, and a path that it names.
 Named = tuple[str, Path]
 

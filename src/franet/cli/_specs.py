@@ -1,4 +1,4 @@
-"""Rankers, data sets and numbers as they are written on the command line."""
+"""Rankers and their parameters, data sets and numbers, as a user writes them."""
 
 from __future__ import annotations
 
@@ -6,20 +6,75 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+import click
+
+from franet.cli._options import AUTO, OPTIONS, Option, takers_of
 from franet.exceptions import UsageError
 from franet.rankers import NAMES
 
-__all__ = [
-    "ALL",
-    "parse_counts",
-    "parse_folds",
-    "parse_measures",
-    "parse_rankers",
-    "parse_setting",
-]
-
 ALL = "all"
+COVER, FRANE = "cover", "frane"
+# Parameters that name features: see `franet.cli._constraints`.
+OF_FEATURES = ("include", "exclude", "cost", "groups")
 _OPEN, _CLOSE = "([{", ")]}"
+
+
+def parameters_of(ctx: click.Context) -> dict[str, Any]:
+    """Return the parameters of the ranker that were given; those of features apart.
+
+    Raises
+    ------
+    UsageError
+        An option was given that the ranker would ignore, or a parameter twice.
+    """
+    ranker, params = ctx.params["ranker"], ctx.params
+    known = _known(ranker)
+    found = {}
+    for option in ctx.command.params:
+        parameter = option.parameter if isinstance(option, Option) else None
+        value = params.get(str(option.name))
+        if parameter is None or value in (None, ()):
+            continue
+        if parameter in known:
+            is_choice = isinstance(option.type, click.Choice)
+            takers = takers_of(parameter, value) if is_choice else [ranker]
+            if ranker not in takers:
+                raise _not_of(ranker, f"{OPTIONS[parameter]} {value}", takers)
+            if parameter not in OF_FEATURES:
+                found[parameter] = value
+        # Resampled tables are ranked on several threads, by any ranker.
+        elif parameter != "n_jobs" or params["n_boot"] is None:
+            others = [name for name in NAMES if parameter in _known(name)]
+            raise _not_of(ranker, OPTIONS[parameter], others)
+    if params["top"] == AUTO and ranker != COVER:
+        raise _not_of(ranker, "--top auto", [COVER])
+    if params["dry_run"] and ranker not in (COVER, FRANE):
+        raise _not_of(ranker, "--dry-run", [COVER, FRANE])
+    if params["seed"] is not None and "random_state" in known:
+        found["random_state"] = params["seed"]
+    for setting in params["settings"]:
+        name, value = parse_setting("--set", ranker, setting, known)
+        if name in OPTIONS or name in found:
+            raise UsageError(
+                f"--set {setting}: {name} is set by {OPTIONS.get(name, '--set')}; set "
+                "it once, by that option"
+            )
+        found[name] = value
+    return found
+
+
+def _known(ranker: str) -> set[str]:
+    """Return the names of the parameters of a ranker."""
+    from franet.rankers import get
+
+    return set(get(ranker)().get_params(deep=False))
+
+
+def _not_of(ranker: str, option: str, others: Iterable[str]) -> UsageError:
+    known = " or ".join(f"--ranker {name}" for name in others)
+    return UsageError(
+        f"{option} is not an option of --ranker {ranker}; use {known}, or leave it out"
+    )
 
 
 def parse_rankers(text: str) -> dict[str, Any]:

@@ -93,8 +93,8 @@ def constraints(parameters: Mapping[str, Parameter]) -> dict[str, list[Any]]:
 
 
 _BACKEND = (
-    "numpy (the cores), torch, a torch device such as cuda:1; frane also dask or the "
-    "address of a Dask scheduler, such as tcp://host:8786"
+    "where it runs: numpy (the cores), torch, a torch device such as cuda:1; frane also "
+    "dask or the address of a Dask scheduler, such as tcp://host:8786"
 )
 SIMILARITIES = Choices(
     (
