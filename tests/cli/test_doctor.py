@@ -110,10 +110,10 @@ def test_a_folder_on_the_path(monkeypatch):
 
 
 def test_what_cannot_be_looked_at_is_told(wanted, monkeypatch):
-    def broken():
+    def blas():
         raise OSError("libopenblas.so: cannot open shared object file")
 
-    monkeypatch.setattr(MODULE, "blas", broken)
+    monkeypatch.setattr(MODULE, "blas", blas)
     result = run("doctor")
     assert result.exit_code == 1
     assert "To do: blas: OSError: libopenblas.so" in result.stdout

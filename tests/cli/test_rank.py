@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import sys
 import warnings
 
@@ -358,7 +359,7 @@ def test_dry_run_of_a_wide_table(tmp_path):
 def test_max_memory_that_is_no_size(data, size):
     result = rank(data, "--max-memory", size)
     assert result.exit_code == 2
-    assert result.stderr.startswith(f"error: --max-memory {size or repr(size)} is not")
+    assert result.stderr.startswith(f"error: --max-memory {shlex.quote(size)} is not")
     assert "text such as '2 GB'" in result.stderr
 
 

@@ -43,7 +43,7 @@ def test_parameters_refused_by_the_estimator_are_usage(data, monkeypatch):
             return super().fit(X, y)
 
     monkeypatch.setattr("franet.estimators._cover.Cover", Strict)
-    assert "'n_ranked' parameter" in fails("rank", data, code=2)
+    assert "'--set n_ranked' parameter" in fails("rank", data, code=2)
 
 
 def test_top_larger_than_the_table(data):

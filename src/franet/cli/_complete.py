@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from importlib import import_module
 
 import click
 
@@ -37,27 +38,14 @@ def _complete(names: Callable[[], Iterable[str]]) -> Complete:
     return complete
 
 
-def _rankers() -> list[str]:
-    from franet.rankers import NAMES
-
-    return ["all", *NAMES]
-
-
-def _datasets() -> list[str]:
-    from franet.datasets import DATASETS
-
-    return ["all", *DATASETS]
+def _names_in(module: str, attribute: str, *more: str) -> Complete:
+    """Return what completes names that a module knows, loaded when they are needed."""
+    return _complete(lambda: [*more, *getattr(import_module(module), attribute)])
 
 
-def _measures() -> list[str]:
-    from franet.evaluation.measures import MEASURES
-
-    return [*MEASURES]
-
-
-rankers = _complete(_rankers)
-datasets = _complete(_datasets)
-measures = _complete(_measures)
+rankers = _names_in("franet.rankers", "NAMES", "all")
+datasets = _names_in("franet.datasets", "DATASETS", "all")
+measures = _names_in("franet.evaluation.measures", "MEASURES")
 
 
 @click.command(

@@ -85,9 +85,7 @@ class Group(click.Group):
         try:
             return super().invoke(ctx)
         except Message as err:
-            told = click.ClickException(in_words(err))
-            told.exit_code = _USAGE if isinstance(err, UsageError) else _DATA
-            raise told from err
+            raise type(err)(in_words(err)) from err
 
     def main(self, *args: Any, **kwargs: Any) -> NoReturn:
         """Run a command and leave the process with its exit code."""
@@ -133,9 +131,11 @@ def _explain(err: Exception) -> tuple[str, int]:
     if isinstance(err, click.UsageError):
         path = err.ctx.command_path if err.ctx else "franet"
         return f"{err.format_message()} (see '{path} --help')", _USAGE
+    if isinstance(err, UsageError):
+        return str(err), _USAGE
     if isinstance(err, click.ClickException):
-        return err.format_message(), err.exit_code
-    if isinstance(err, RuntimeError) and _cannot_cache(err):
+        message = err.format_message()
+    elif isinstance(err, RuntimeError) and _cannot_cache(err):
         message = (
             "there is no folder for compiled kernels; set NUMBA_CACHE_DIR to one that "
             "can be written to"
@@ -144,7 +144,7 @@ def _explain(err: Exception) -> tuple[str, int]:
         message = "not enough memory; use fewer features or examples, or a sparse table"
     elif _cannot_load(err):
         message = "not enough memory to load the program; see ulimit -v"
-    elif isinstance(err, ValueError | ImportError | OSError):
+    elif isinstance(err, Message | ValueError | ImportError | OSError):
         message = str(err)
     else:
         name = type(err).__name__

@@ -272,7 +272,7 @@ def _central(ranker: Any, X: Any, order: Any, labels: list[str]) -> dict[str, An
     if known and ranker.similarity in _UNRELATED:
         weak = ~(weight - _UNRELATED[ranker.similarity] >= REDUNDANT)
         partner[weak], weight[weak] = -1, math.nan
-    facts = {
+    facts: dict[str, Any] = {
         "features": _rows(ranker, order, labels, partner[order], weight[order]),
         "threshold": _number(ranker.threshold_),
         "quality": None,

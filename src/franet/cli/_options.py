@@ -11,50 +11,24 @@ import click
 
 from franet.cli._complete import one_of
 from franet.cli._paths import Command, Reads, Writes
-from franet.estimators._parameters import (
-    AGNOS,
-    COVER,
-    FRANE,
-    Choices,
-    Parameter,
-    Range,
-)
+from franet.estimators._parameters import AGNOS, COVER, FRANE, Choices, Range
 from franet.io._registry import FORMATS
 from franet.rankers import NAMES
 
 AUTO = "auto"
-# Parameters with an option of their own, by the rankers that declare them.
-_DECLARED: Mapping[str, Mapping[str, Parameter]] = {
-    "cover": COVER,
-    "frane": FRANE,
-    "agnos": AGNOS,
-}
-# Headings of the help, in their order.
-_INPUT, _RANKING, _COUNT = "Input", "Ranking", "How many"
-_CONSTRAINTS, _OUTPUT, _COMPUTE = "Constraints", "Output", "Compute"
-_HEADINGS = (_INPUT, _RANKING, _COUNT, _CONSTRAINTS, _OUTPUT, _COMPUTE)
+# Rankers whose parameters have options of their own.
+_DECLARED = {"cover": COVER, "frane": FRANE, "agnos": AGNOS}
+# The option of each parameter that has one.
+OPTIONS = {
+    name: f"--{name.replace('_', '-')}"
+    for parameters in _DECLARED.values()
+    for name, parameter in parameters.items()
+    if parameter.help
+} | {"n_features_to_select": "--top", "random_state": "--seed"}
 
 Decorator = Callable[[Any], Any]
-# Names of an option and their help, with what else click is to know about it.
-Rows = Mapping[str, tuple[str, Mapping[str, Any]]]
-
-
-class Option(click.Option):
-    """An option under a heading of the help.
-
-    Parameters
-    ----------
-    heading : str
-        Where it is listed.
-    parameter : str, optional
-        The parameter of the ranker that it sets. Rankers without it refuse the option.
-    """
-
-    def __init__(
-        self, *args: Any, heading: str, parameter: str | None = None, **kwargs: Any
-    ) -> None:
-        super().__init__(*args, **kwargs)
-        self.heading, self.parameter = heading, parameter
+# By the names of an option: its help, and what else click is to know about it.
+Rows = dict[str, tuple[str, Mapping[str, Any]]]
 
 
 class GroupedCommand(Command):
@@ -64,16 +38,15 @@ class GroupedCommand(Command):
         self, ctx: click.Context, formatter: click.HelpFormatter
     ) -> None:
         """Write the options, those without a heading last."""
-        found: dict[str, list[tuple[str, str]]] = {name: [] for name in _HEADINGS}
+        found: dict[str, list[tuple[str, str]]] = {name: [] for name in _SECTIONS}
         for option in self.get_params(ctx):
             record = option.get_help_record(ctx)
             if record is not None and isinstance(option, click.Option):
-                heading = option.heading if isinstance(option, Option) else "Other"
+                heading = _heading_of.get(option.opts[0], "Other")
                 found.setdefault(heading, []).append(record)
         for heading, records in found.items():
-            if records:
-                with formatter.section(heading):
-                    formatter.write_dl(records)
+            with formatter.section(heading):
+                formatter.write_dl(records)
 
 
 class Top(click.ParamType):
@@ -94,53 +67,6 @@ class Top(click.ParamType):
             return int(click.IntRange(min=1).convert(value, param, ctx))
         except click.BadParameter:
             self.fail(f"{value!r} is not a positive integer or 'auto'.")
-
-
-def _not_zero(
-    ctx: click.Context, option: click.Parameter, value: int | None
-) -> int | None:
-    if value == 0:
-        raise click.BadParameter("0 threads do no work; use 1 or more, or -1 for all.")
-    return value
-
-
-def _under(heading: str, rows: Rows) -> list[Decorator]:
-    return [
-        click.option(*names.split(), cls=Option, heading=heading, help=text, **more)
-        for names, (text, more) in rows.items()
-    ]
-
-
-def _together(options: Iterable[Decorator]) -> Decorator:
-    def decorate(command: Any) -> Any:
-        for option in reversed([*options]):
-            command = option(command)
-        return command
-
-    return decorate
-
-
-_FLAG = {"is_flag": True}
-_FILE = {"metavar": "FILE", "type": Reads(path_type=Path)}
-_NEW_FILE = {"metavar": "FILE", "type": Writes(path_type=Path)}
-_FEATURES = {"metavar": "FEATURES", "multiple": True}
-# Where options of parameters are listed, and what click cannot know from constraints.
-_SHOWN: Mapping[str, tuple[str, Mapping[str, Any]]] = {
-    "include": (_CONSTRAINTS, _FEATURES),
-    "exclude": (_CONSTRAINTS, _FEATURES),
-    "cost": (_CONSTRAINTS, _FILE),
-    "groups": (_CONSTRAINTS, _FILE),
-    "backend": (
-        _COMPUTE,
-        {
-            "metavar": "NAME",
-            "shell_complete": one_of("auto", "numpy", "torch", "cuda", "dask"),
-        },
-    ),
-    "checkpoint": (_COMPUTE, {"metavar": "FOLDER", "type": Writes()}),
-    "max_memory": (_COMPUTE, {"metavar": "SIZE"}),
-    "n_jobs": (_COMPUTE, {"callback": _not_zero}),
-}
 
 
 def takers_of(parameter: str, value: str) -> list[str]:
@@ -171,129 +97,156 @@ def _type_of(allowed: list[Any]) -> Any:
     return int
 
 
-def _of_parameter(name: str) -> Decorator:
-    """Return the option that sets a parameter of the ranker."""
-    declared = {
-        ranker: parameters[name]
-        for ranker, parameters in _DECLARED.items()
-        if name in parameters
-    }
-    texts = {each.help for each in declared.values()}
-    if len(declared) > len(texts):  # one text for all
-        text = texts.pop()
-        text = text[0].upper() + text[1:]
-    else:
-        text = "; ".join(f"{ranker}: {each.help}" for ranker, each in declared.items())
-    heading, more = _SHOWN.get(name, (_RANKING, {}))
-    allowed = [kind for each in declared.values() for kind in each.allowed]
-    defaults = [each.unset or str(each.default or "") for each in declared.values()]
-    shown = "; ".join(dict.fromkeys(filter(None, defaults)))
-    return click.option(
-        OPTIONS[name],
-        cls=Option,
-        heading=heading,
-        parameter=name,
-        help=f"{text}.  [default: {shown}]" if shown else f"{text}.",
-        **{"type": _type_of(allowed), **more},
-    )
+def _of_parameters(shown: Mapping[str, Mapping[str, Any]]) -> Rows:
+    """Return options that set parameters, and what click cannot know of them."""
+    rows: Rows = {}
+    for name, more in shown.items():
+        declared = {
+            ranker: parameters[name]
+            for ranker, parameters in _DECLARED.items()
+            if name in parameters
+        }
+        texts = {each.help for each in declared.values()}
+        if len(declared) > len(texts):  # one text for all
+            text = texts.pop()
+            text = text[0].upper() + text[1:]
+        else:
+            texts_of = [f"{ranker}: {each.help}" for ranker, each in declared.items()]
+            text = "; ".join(texts_of)
+        allowed = [kind for each in declared.values() for kind in each.allowed]
+        defaults = [each.unset or str(each.default or "") for each in declared.values()]
+        default = "; ".join(dict.fromkeys(filter(None, defaults)))
+        text += f".  [default: {default}]" if default else "."
+        rows[OPTIONS[name]] = (text, {"type": _type_of(allowed), **more})
+    return rows
 
 
-# The option of each parameter that has one.
-OPTIONS = {
-    name: f"--{name.replace('_', '-')}"
-    for parameters in _DECLARED.values()
-    for name, each in parameters.items()
-    if each.help
-}
-_parameters = [_of_parameter(name) for name in OPTIONS]
-OPTIONS |= {"n_features_to_select": "--top", "random_state": "--seed"}
-
+_FLAG = {"is_flag": True}
+_FILE = {"metavar": "FILE", "type": Reads(path_type=Path)}
+_NEW_FILE = {"metavar": "FILE", "type": Writes(path_type=Path)}
+_FEATURES = {"metavar": "FEATURES", "multiple": True}
 _DETECTED = {"default": None, "show_default": "auto-detected"}
-_READING: Rows = {
-    "--format": (
-        "What the file is, where its ending does not say it.",
-        {"type": click.Choice([*FORMATS])},
-    ),
-    "--transpose": ("Features are in rows, as in gene tables.", _FLAG),
-    "--header/--no-header": ("Whether the first line holds names.", _DETECTED),
-    "--index/--no-index": ("Whether the first column holds row labels.", _DETECTED),
-    "--decimal": (
-        "The decimal sign of a text file; the other one may separate thousands.",
-        {"type": click.Choice([".", ","]), **_DETECTED},
-    ),
-    "--variable": (
-        "Which array of a npz or mat file, which layer of a h5ad file.",
-        {"metavar": "NAME"},
-    ),
-    "--feature-names": (
-        "A file with one feature name a line, such as 10x features.tsv.",
-        {"metavar": "FILE", "type": Reads()},
-    ),
-    "--drop-non-numeric": ("Leave out non-numeric columns.", _FLAG),
+_BACKENDS = one_of("auto", "numpy", "torch", "cuda", "dask")
+# Parameters that are listed elsewhere than under "Ranking".
+_CONSTRAINTS: dict[str, Mapping[str, Any]] = {
+    "include": _FEATURES,
+    "exclude": _FEATURES,
+    "cost": _FILE,
+    "groups": _FILE,
 }
-_RANK: Rows = {
-    "--ranker": (
-        "cover picks features that represent the rest; frane is the paper's method. An "
-        "option that the ranker does not have is an error.",
-        {"type": click.Choice(NAMES), "default": "cover", "show_default": True},
-    ),
-    "--set settings": (
-        "Any other parameter of the ranker, such as --ranker ndfs --set n_clusters=8; "
-        "may be repeated.",
-        {"metavar": "NAME=VALUE", "multiple": True},
-    ),
-    "--seed": (
-        "The seed of --stability and of rankers that draw at random.",
-        {"type": click.IntRange(0, 2**32 - 1)},
-    ),
-    "--standardize": (
-        "Scale columns to unit variance first, where their units are arbitrary.",
-        _FLAG,
-    ),
+_COMPUTE: dict[str, Mapping[str, Any]] = {
+    "backend": {"metavar": "NAME", "shell_complete": _BACKENDS},
+    "checkpoint": {"metavar": "FOLDER", "type": Writes()},
+    "max_memory": {"metavar": "SIZE"},
+    "n_jobs": {},
 }
-_NUMBERS: Rows = {
-    "--top": (
-        "How many features to show and select; cover: auto for as many as it suggests."
-        "  [default: 16]",
-        {"type": Top(), "shell_complete": one_of(AUTO)},
-    ),
-    "--stability n_boot": (
-        "Rank N resampled tables too, and show how sure the ranks are.",
-        {"metavar": "N", "type": click.IntRange(min=2)},
-    ),
-}
-_WRITING: Rows = {
-    "--output": (
-        "Write the full ranking to this .csv, .tsv, .json or .parquet file; of a h5ad "
-        "file a copy with the ranking in it to this .h5ad file.",
-        _NEW_FILE,
-    ),
-    "--report": (
-        "Write a page that shows the ranking to this .html (or .json) file.",
-        _NEW_FILE,
-    ),
-    "--open open_report": ("Show the report in the browser.", _FLAG),
-    "--force": ("Replace files to write if they exist.", _FLAG),
-    "--json as_json": ("Print one JSON document.", _FLAG),
-    "--quiet": ("No table, no progress, no warnings.", _FLAG),
-}
-_PLAN: Rows = {"--dry-run": ("Only predict what the work will take, then stop.", _FLAG)}
+_ELSEWHERE = {*_CONSTRAINTS, *_COMPUTE, "n_features_to_select", "random_state"}
 
-reading_options = _together(_under(_INPUT, _READING))
-rank_options = _together(
-    [
-        *_under(_RANKING, _RANK),
-        *_parameters,
-        *_under(_COUNT, _NUMBERS),
-        *_under(_OUTPUT, _WRITING),
-        *_under(_COMPUTE, _PLAN),
-    ]
-)
+# By the headings of the help.
+_SECTIONS: dict[str, Rows] = {
+    "Input": {
+        "--format": (
+            "What the file is, where its ending does not say it.",
+            {"type": click.Choice([*FORMATS])},
+        ),
+        "--transpose": ("Features are in rows, as in gene tables.", _FLAG),
+        "--header/--no-header": ("Whether the first line holds names.", _DETECTED),
+        "--index/--no-index": ("Whether the first column holds row labels.", _DETECTED),
+        "--decimal": (
+            "The decimal sign of a text file; the other one may separate thousands.",
+            {"type": click.Choice([".", ","]), **_DETECTED},
+        ),
+        "--variable": (
+            "Which array of a npz or mat file, which layer of a h5ad file.",
+            {"metavar": "NAME"},
+        ),
+        "--feature-names": (
+            "A file with one feature name a line, such as 10x features.tsv.",
+            {"metavar": "FILE", "type": Reads()},
+        ),
+        "--drop-non-numeric": ("Leave out non-numeric columns.", _FLAG),
+    },
+    "Ranking": {
+        "--ranker": (
+            "cover picks features that represent the rest; frane is the paper's "
+            "method. An option that the ranker does not have is an error.",
+            {"type": click.Choice(NAMES), "default": "cover", "show_default": True},
+        ),
+        **_of_parameters({name: {} for name in OPTIONS if name not in _ELSEWHERE}),
+        "--set settings": (
+            "Any other parameter of the ranker, such as --ranker ndfs --set "
+            "n_clusters=8; may be repeated.",
+            {"metavar": "NAME=VALUE", "multiple": True},
+        ),
+        "--seed": (
+            "The seed of --stability and of rankers that draw at random.",
+            {"type": click.IntRange(0, 2**32 - 1)},
+        ),
+        "--standardize": (
+            "Scale columns to unit variance first, where their units are arbitrary.",
+            _FLAG,
+        ),
+    },
+    "How many": {
+        "--top": (
+            "How many features to show and select; cover: auto for as many as it "
+            "suggests.  [default: 16]",
+            {"type": Top(), "shell_complete": one_of(AUTO)},
+        ),
+        "--stability n_boot": (
+            "Rank N resampled tables too, and show how sure the ranks are.",
+            {"metavar": "N", "type": click.IntRange(min=2)},
+        ),
+    },
+    "Constraints": _of_parameters(_CONSTRAINTS),
+    "Output": {
+        "--output": (
+            "Write the full ranking to this .csv, .tsv, .json or .parquet file; of a "
+            "h5ad file a copy with the ranking in it to this .h5ad file.",
+            _NEW_FILE,
+        ),
+        "--report": (
+            "Write a page that shows the ranking to this .html (or .json) file.",
+            _NEW_FILE,
+        ),
+        "--open open_report": ("Show the report in the browser.", _FLAG),
+        "--force": ("Replace files to write if they exist.", _FLAG),
+        "--json as_json": ("Print one JSON document.", _FLAG),
+        "--quiet": ("No table, no progress, no warnings.", _FLAG),
+    },
+    "Compute": {
+        **_of_parameters(_COMPUTE),
+        "--dry-run": ("Only predict what the work will take, then stop.", _FLAG),
+    },
+}
+_heading_of = {
+    names.split()[0].partition("/")[0]: heading
+    for heading, rows in _SECTIONS.items()
+    for names in rows
+}
+
+
+def _options(*headings: str) -> Decorator:
+    """Return a decorator that adds the options under some headings."""
+    rows = [row for heading in headings for row in _SECTIONS[heading].items()]
+
+    def decorate(command: Any) -> Any:
+        for names, (text, more) in reversed(rows):
+            command = click.option(*names.split(), help=text, **more)(command)
+        return command
+
+    return decorate
+
+
+reading_options = _options("Input")
+rank_options = _options(*_SECTIONS)
 
 
 def take_reading(options: dict[str, Any]) -> dict[str, Any]:
     """Take the arguments of the reader out of `options`, and return them."""
-    names = [name.partition("/")[0][2:].replace("-", "_") for name in _READING]
+    names = [
+        names.partition("/")[0][2:].replace("-", "_") for names in _SECTIONS["Input"]
+    ]
     reading = {name: options.pop(name) for name in names}
     for name in ("header", "index", "decimal"):
         if reading[name] is None:

@@ -49,6 +49,13 @@ def check_output(
     check_target(output, force=force)
 
 
+def check_report(path: Path, force: bool) -> None:
+    """Raise before any work where the report could not be written after it."""
+    from franet import report
+
+    report.check_report(path, force=force)
+
+
 def is_h5ad(path: Path) -> bool:
     """Return whether a file is to be a copy of a .h5ad file."""
     return path.suffix.lower() == ".h5ad"
@@ -100,13 +107,12 @@ def write_output(
 
 def write_report(
     path: Path,
+    force: bool,
     ranking: tuple[dict[str, Any], dict[str, Any], Any],
     X: Any,
     labels: Sequence[str],
     title: str,
     notes: Sequence[str] = (),
-    *,
-    force: bool,
 ) -> None:
     """Write the page that shows a ranking.
 
@@ -114,6 +120,8 @@ def write_report(
     ----------
     path : Path
         The file to write.
+    force : bool
+        Whether a file that is there may be replaced.
     ranking : tuple
         What `rank_table` returned.
     X : array of shape (n_examples, n_features)
@@ -124,8 +132,6 @@ def write_report(
         The title of the page.
     notes : sequence of str
         What else the page warns of.
-    force : bool
-        Whether a file that is there may be replaced.
     """
     from franet.report import summarize, write
 

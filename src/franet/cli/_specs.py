@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-import click
-
-from franet.cli._options import AUTO, OPTIONS, Option, takers_of
+from franet.cli._options import AUTO, OPTIONS, takers_of
 from franet.exceptions import UsageError
 from franet.rankers import NAMES
 
@@ -19,33 +17,36 @@ OF_FEATURES = ("include", "exclude", "cost", "groups")
 _OPEN, _CLOSE = "([{", ")]}"
 
 
-def parameters_of(ctx: click.Context) -> dict[str, Any]:
-    """Return the parameters of the ranker that were given; those of features apart.
+def parameters_of(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of the ranker that were typed; those of features apart.
+
+    Parameters
+    ----------
+    params : mapping
+        The arguments of ``franet rank``.
 
     Raises
     ------
     UsageError
         An option was given that the ranker would ignore, or a parameter twice.
     """
-    ranker, params = ctx.params["ranker"], ctx.params
+    ranker = params["ranker"]
     known = _known(ranker)
     found = {}
-    for option in ctx.command.params:
-        parameter = option.parameter if isinstance(option, Option) else None
-        value = params.get(str(option.name))
-        if parameter is None or value in (None, ()):
+    for parameter, option in OPTIONS.items():
+        value = params.get(parameter)
+        if value in (None, ()):
             continue
         if parameter in known:
-            is_choice = isinstance(option.type, click.Choice)
-            takers = takers_of(parameter, value) if is_choice else [ranker]
-            if ranker not in takers:
-                raise _not_of(ranker, f"{OPTIONS[parameter]} {value}", takers)
+            takers = takers_of(parameter, value)
+            if takers and ranker not in takers:
+                raise _not_of(ranker, f"{option} {value}", takers)
             if parameter not in OF_FEATURES:
                 found[parameter] = value
         # Resampled tables are ranked on several threads, by any ranker.
         elif parameter != "n_jobs" or params["n_boot"] is None:
             others = [name for name in NAMES if parameter in _known(name)]
-            raise _not_of(ranker, OPTIONS[parameter], others)
+            raise _not_of(ranker, option, others)
     if params["top"] == AUTO and ranker != COVER:
         raise _not_of(ranker, "--top auto", [COVER])
     if params["dry_run"] and ranker not in (COVER, FRANE):
@@ -119,7 +120,7 @@ def parse_folds(text: str) -> str | int:
     """Return ``paper``, or a number of folds."""
     if text == "paper":
         return text
-    (number, *more) = _numbers("--folds", text)
+    number, *more = _numbers("--folds", text)
     if more:
         raise UsageError(f"--folds {text}: give 'paper' or one number")
     return number
@@ -173,14 +174,10 @@ def parse_setting(
             f"{where}: {ranker} has no parameter {parameter!r}; it has: "
             f"{', '.join(sorted(known))}"
         )
-    return parameter, _value(value)
-
-
-def _value(text: str) -> Any:
     try:
-        return json.loads(text)
+        return parameter, json.loads(value)
     except ValueError:
-        return text
+        return parameter, value
 
 
 def _numbers(option: str, text: str) -> list[int]:

@@ -7,15 +7,16 @@ from typing import Any
 
 import click
 
+from franet.cli import _output
 from franet.cli._errors import name_columns
 from franet.cli._options import (
     GroupedCommand,
     rank_options,
-    reading_options,
     take_reading,
 )
 from franet.cli._paths import Reads
 from franet.cli._specs import parameters_of
+from franet.cli._terminal import clean
 from franet.exceptions import DataError, MissingExtraError, UsageError
 
 _DEMO_REPORT = Path("franet-demo-report.html")
@@ -23,7 +24,6 @@ _DEMO_REPORT = Path("franet-demo-report.html")
 
 @click.command(cls=GroupedCommand, short_help="Rank the features of a file.")
 @click.argument("file", type=Reads(path_type=Path))
-@reading_options
 @rank_options
 @click.pass_context
 def rank(
@@ -45,23 +45,13 @@ def rank(
     mtx, libsvm or arff (also gzipped), parquet, feather, npy, npz, mat, h5ad, hdf5
     or zarr.
     """
-    parameters = parameters_of(ctx)
+    parameters = parameters_of(ctx.params)
     _check_together(ctx.params)
     reading, standardize = take_reading(options), options["standardize"]
-    from franet.cli._output import (
-        check_output,
-        is_h5ad,
-        show_in_browser,
-        write_output,
-        write_report,
-    )
-
     if output is not None:
-        check_output(file, output, reading, force)
+        _output.check_output(file, output, reading, force)
     if report is not None:
-        from franet.report import check_report
-
-        check_report(report, force=force)
+        _output.check_report(report, force)
     from franet.cli import _job, _screen
     from franet.cli._constraints import find_features, read_files
     from franet.io import read_table
@@ -88,7 +78,7 @@ def rank(
             X, labels, parameters, ranker=ranker, top=options["top"], listener=bar
         )
         if report is not None:
-            write_report(report, ranking, X, labels, file.name, notes, force=force)
+            _output.write_report(report, force, ranking, X, labels, file.name, notes)
         if n_boot is not None:
             seed, n_jobs = options["seed"], options["n_jobs"]
             _job.add_stability(ranking, X, n_boot, seed, n_jobs, bar)
@@ -96,7 +86,7 @@ def rank(
     summary["warnings"][:0] = notes
     summary["standardized"] = standardize
     if output is not None:
-        write_output(file, output, reading, ranking, force)
+        _output.write_output(file, output, reading, ranking, force)
     if not quiet:
         _screen.warn(summary["warnings"])
     if as_json:
@@ -104,39 +94,33 @@ def rank(
     elif not quiet:
         _screen.show(summary)
         if table.labels is not None and not reading["transpose"]:
-            label = _screen.clean(repr(table.labels))
+            label = clean(repr(table.labels))
             click.echo(f"Row labels: {label} (--no-index if it is a feature)")
         if output is not None:
-            where = f"{output} (var)" if is_h5ad(output) else str(output)
+            where = f"{output} (var)" if _output.is_h5ad(output) else str(output)
             click.echo(f"All {len(labels):,} features: {where}")
         if report is not None:
             click.echo(f"Report: {report}")
     if report is not None and options["open_report"]:
-        show_in_browser(report)
+        _output.show_in_browser(report)
 
 
 def _check_together(given: dict[str, Any]) -> None:
     """Raise before any work where an option has no meaning beside another one."""
-    for option, does in (
-        ("n_boot", "--stability draws"),
-        ("standardize", "--standardize scales"),
+    is_given, has_text = (given["similarity"] == x for x in ("precomputed", "mixed"))
+    none = "examples, of which --similarity precomputed has none"
+    numbers = "is for tables of numbers, --similarity mixed for those with text"
+    plan = "--dry-run predicts one ranking, not the draws of --stability"
+    for is_wrong, why in (
+        (is_given and given["n_boot"], f"--stability draws {none}"),
+        (is_given and given["standardize"], f"--standardize scales {none}"),
+        (has_text and given["transpose"], f"--transpose {numbers}"),
+        (has_text and given["standardize"], f"--standardize {numbers}"),
+        (has_text and given["drop_non_numeric"], f"--drop-non-numeric {numbers}"),
+        (given["dry_run"] and given["n_boot"], plan),
     ):
-        if given[option] and given["similarity"] == "precomputed":
-            raise UsageError(
-                f"{does} examples, of which --similarity precomputed has none; leave "
-                "one of them out"
-            )
-    for option in ("transpose", "standardize", "drop_non_numeric"):
-        if given[option] and given["similarity"] == "mixed":
-            raise UsageError(
-                f"--{option.replace('_', '-')} is for tables of numbers, --similarity "
-                "mixed for those with text; leave one of them out"
-            )
-    if given["dry_run"] and given["n_boot"]:
-        raise UsageError(
-            "--dry-run predicts one ranking, not the draws of --stability; leave one "
-            "of them out"
-        )
+        if is_wrong:
+            raise UsageError(f"{why}; leave one of them out")
     if given["open_report"] and given["report"] is None:
         raise UsageError("--open shows the report; name it by --report report.html")
 
@@ -153,7 +137,6 @@ def demo(open_report: bool) -> None:
     from sklearn.datasets import load_breast_cancer
 
     from franet.cli import _job, _screen
-    from franet.cli._output import show_in_browser, write_report
 
     data = load_breast_cancer()
     names = [str(name) for name in data.feature_names]
@@ -161,12 +144,16 @@ def demo(open_report: bool) -> None:
         "Measurements of cell nuclei in 569 tumours, scaled to unit variance because "
         "their units differ; the diagnoses are not used."
     )
-    why_not = _why_no_report()
+    why_not = ""
+    try:
+        _output.check_report(_DEMO_REPORT, force=True)
+    except (DataError, MissingExtraError) as err:
+        why_not = str(err)
     X = _job.standardized(data.data)
     with _screen.ProgressBar() as bar:
         ranking = _job.rank_table(X, names, {}, top=10, listener=bar)
         if not why_not:
-            write_report(_DEMO_REPORT, ranking, X, names, "Tumours", force=True)
+            _output.write_report(_DEMO_REPORT, True, ranking, X, names, "Tumours")
     _screen.warn(ranking[0]["warnings"])
     _screen.show(ranking[0])
     click.echo("\nYour own table, with examples in rows and features in columns:")
@@ -176,15 +163,4 @@ def demo(open_report: bool) -> None:
     if open_report and why_not:
         _screen.warn(["there is no report to open"])
     elif open_report:
-        show_in_browser(_DEMO_REPORT)
-
-
-def _why_no_report() -> str:
-    """Return why the report cannot be written, nothing if it can."""
-    from franet.report import check_report
-
-    try:
-        check_report(_DEMO_REPORT, force=True)
-    except (DataError, MissingExtraError) as err:
-        return str(err)
-    return ""
+        _output.show_in_browser(_DEMO_REPORT)

@@ -35,15 +35,15 @@ class Range(NamedTuple):
     ----------
     kind : type
         ``Integral`` or ``Real``.
-    low, high : float or None
+    low, high : int, float or None
         The ends; None is infinity.
     closed : {"left", "neither"}
         Which end belongs to it.
     """
 
     kind: type
-    low: float
-    high: float | None
+    low: Any
+    high: Any
     closed: str
 
 
@@ -93,8 +93,8 @@ def constraints(parameters: Mapping[str, Parameter]) -> dict[str, list[Any]]:
 
 
 _BACKEND = (
-    "where it runs: numpy (the cores), torch, a torch device such as cuda:1; frane also "
-    "dask or the address of a Dask scheduler, such as tcp://host:8786"
+    "where it runs: numpy (the cores), torch, a torch device such as cuda:1; frane "
+    "also dask or the address of a Dask scheduler, such as tcp://host:8786"
 )
 SIMILARITIES = Choices(
     (
