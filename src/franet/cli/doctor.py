@@ -271,56 +271,48 @@ def _folder(path: Path, pattern: str) -> dict[str, Any]:
 
 
 def _lines(found: dict[str, Any]) -> list[str]:
-    lines = [
-        _line("franet", f"{found['franet']}, Python {found['python']}"),
-        _line("", found["executable"]),
-        _line("packages", _versions(found["packages"])),
-        *_machine_lines(found),
-        "",
+    rows = [
+        ("franet", f"{found['franet']}, Python {found['python']}"),
+        ("", found["executable"]),
+        ("packages", _versions(found["packages"])),
+        *_machine_rows(found),
+        ("", ""),
     ]
     for i, each in enumerate(found["extras"]):
         told = each["install"] or _versions(each["packages"])
-        label = "extras" if i == 0 else ""
-        lines.append(_line(label, f"{each['extra']:<{_LABEL}}{told}"))
+        rows.append(("" if i else "extras", f"{each['extra']:<{_LABEL}}{told}"))
     if found["settings"]:
         pairs = [f"{name}={value}" for name, value in found["settings"].items()]
-        lines += ["", _line("settings", ", ".join(pairs))]
+        rows += [("", ""), ("settings", ", ".join(pairs))]
+    lines = [f"{label:<{_LABEL}}{clean(text)}".rstrip() for label, text in rows]
     problems = [f"To do: {problem}" for problem in found["problems"]]
     return [*lines, "", *(problems or ["All is in place."])]
 
 
-def _machine_lines(found: dict[str, Any]) -> list[str]:
+def _machine_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
     from franet.cli._screen import size
 
-    lines = []
+    rows = []
     if processor := found["processor"]:
-        lines += [
-            _line("system", processor["system"]),
-            _line("threads", f"{processor['threads']} of {processor['cores']} cores"),
-        ]
+        threads = f"{processor['threads']} of {processor['cores']} cores"
+        rows += [("system", processor["system"]), ("threads", threads)]
     for pool in found["blas"] or []:
         told = f"{pool['library']} {pool['version']}, {pool['threads']} threads"
-        lines.append(_line("BLAS", told))
-    if gpu := found["gpu"]:
-        lines += [
-            _line(
-                "GPU",
-                f"{each['device']}: {each['name']}, {size(each['free'])} of "
-                f"{size(each['memory'])} free (torch {gpu['torch']})",
-            )
-            for each in gpu["devices"]
-        ] or [_line("GPU", f"none: {gpu['reason']}")]
+        rows.append(("BLAS", told))
+    gpu = found["gpu"] or {"devices": [], "reason": None}
+    for each in gpu["devices"]:
+        free = f"{size(each['free'])} of {size(each['memory'])} free"
+        told = f"{each['device']}: {each['name']}, {free} (torch {gpu['torch']})"
+        rows.append(("GPU", told))
+    if gpu["reason"]:
+        rows.append(("GPU", f"none: {gpu['reason']}"))
     if memory := found["memory"]:
-        lines.append(_line("memory", f"{size(memory['free'])} free"))
+        rows.append(("memory", f"{size(memory['free'])} free"))
     for label, each in zip(("caches", ""), found["caches"] or [], strict=False):
         told = f"{each['what']}: {each['path']}, {each['files']:,} files"
-        lines.append(_line(label, f"{told}, {size(each['bytes'])}"))
-    return lines
+        rows.append((label, f"{told}, {size(each['bytes'])}"))
+    return rows
 
 
 def _versions(packages: dict[str, str | None]) -> str:
     return ", ".join(f"{name} {found or '—'}" for name, found in packages.items())
-
-
-def _line(label: str, text: str) -> str:
-    return f"{label:<{_LABEL}}{clean(text)}"
