@@ -58,13 +58,13 @@ def _write(field: Setting | Column) -> str:
 
 
 def _as_option(setting: Setting) -> str:
-    value = setting.value
-    if setting.parameter in OPTIONS:
-        given = "" if value is ... else f" {shlex.quote(str(value))}"
-        text = f"{OPTIONS[setting.parameter]}{given}"
-    else:
-        given = value if isinstance(value, str) else json.dumps(value, default=str)
-        text = f"--set {setting.parameter}" + ("" if value is ... else f"={given}")
+    name, value = setting.parameter, setting.value
+    text = OPTIONS.get(name, f"--set {name}")
+    if value is not ... and name in OPTIONS:
+        text += f" {shlex.quote(str(value))}"
+    elif value is not ...:
+        is_text = isinstance(value, str)
+        text += f"={value if is_text else json.dumps(value, default=str)}"
     rankers = {kind: name for name, (_, kind) in RANKERS.items()}
     return f"--ranker {rankers[setting.ranker]} {text}" if setting.ranker else text
 
