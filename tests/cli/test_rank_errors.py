@@ -194,3 +194,11 @@ def test_click_errors_that_are_no_usage(data, monkeypatch):
 
     monkeypatch.setattr("franet.io.read_table", read_table)
     assert fails("rank", data, code=1) == "error: told by click"
+
+
+def test_other_commands_name_parameters_without_an_option(tmp_path):
+    path = tmp_path / "d.csv"
+    path.write_text("a,b\n1,2\n3,\n5,6\n2,2\n")
+    line = fails("evaluate", path, "--rankers", "cover", "--folds", 2, code=1)
+    assert "Column 'b' (1) holds NaN in row 1" in line
+    assert "--missing" not in line

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 import click
 
 from franet.cli._options import OPTIONS
+from franet.cli._paths import KNOWN
 from franet.cli._terminal import tell
 from franet.exceptions import (
     Column,
@@ -50,10 +51,15 @@ def in_words(message: object) -> str:
 
 
 def _write(field: Setting | Column) -> str:
-    if isinstance(field, Setting):
-        return _as_option(field)
     ctx = click.get_current_context(silent=True)
-    names, j = ctx and ctx.meta.get(_NAMES), field.position
+    meta = ctx.meta if ctx else {}
+    if isinstance(field, Setting):
+        known = meta.get(KNOWN, (*OPTIONS.values(), "--set", "--ranker"))
+        needed = [OPTIONS.get(field.parameter, "--set")]
+        needed += ["--ranker"] if field.ranker else []
+        # Other commands than rank have few options for rankers.
+        return _as_option(field) if {*needed} <= {*known} else str(field)
+    names, j = meta.get(_NAMES), field.position
     return str(Column(j, names[j]) if names and j < len(names) else field)
 
 

@@ -12,6 +12,8 @@ import click
 from franet._common.files import is_inside, is_same_file
 from franet.exceptions import UsageError
 
+# Among what commands and their group share: the options of the command that runs.
+KNOWN = "franet.options"
 # An option or argument, and a path that it names.
 Named = tuple[str, Path]
 
@@ -45,6 +47,7 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Check the paths, then run the command."""
+        ctx.meta[KNOWN] = [name for option in self.params for name in option.opts]
         inputs: list[Named] = []
         outputs: list[Named] = []
         for parameter in self.params:
