@@ -130,7 +130,7 @@ def test_missing_data(tmp_path, monkeypatch):
         (["--folds", "2,3"], "--folds 2,3: give 'paper' or one number"),
         (["--n-features", "a"], "--n-features a: give whole numbers"),
         (["--measures", "mae"], "measures: there is no 'mae'"),
-        (["--max-memory", "much"], "max_memory='much' is not a size"),
+        (["--max-memory", "much"], "--max-memory much is not a size"),
         (["--jobs", "0"], "Invalid value for '--jobs'"),
         (["--timeout", "0"], "Invalid value for '--timeout'"),
     ],

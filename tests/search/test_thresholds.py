@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from franet.engine._numpy import TileEngine
+from franet.estimators._parameters import PROGRESSIONS
 from franet.pairs.similarity import open_source
 from franet.search.exact import Settings
-from franet.search.thresholds import PROGRESSIONS, lay_limits
+from franet.search.thresholds import lay_limits
 from naive import paper_grid
 from tables import TABLES, blocks, tied
 

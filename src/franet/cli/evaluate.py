@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from franet.cli import _judging
+from franet.cli._errors import name_columns
 from franet.cli._options import reading_options, take_reading
 from franet.cli._paths import Command, Reads
-from franet.exceptions import DataError, UsageError
+from franet.exceptions import UsageError
 
 if TYPE_CHECKING:
     from franet.evaluation.results import Results
@@ -75,9 +76,8 @@ def evaluate(
     its first features. Random columns and column-subset are judged too. The last lines
     say how many features are enough.
     """
-    from franet.cli._screen import ProgressBar, warn
+    from franet.cli._screen import ProgressBar, left_out, warn
     from franet.cli._specs import parse_counts, parse_folds, parse_rankers
-    from franet.cli._words import left_out, name_column
     from franet.evaluation import evaluate as judge
     from franet.evaluation.measures import check_measures
     from franet.io import check_target, read_table
@@ -93,24 +93,22 @@ def evaluate(
         if path is not None:
             check_target(path, force=force)
     table = read_table(file, **take_reading(options))
+    name_columns(table.names)
     if table.dropped and not quiet:
         warn([left_out(table.dropped)])
     with ProgressBar(hidden=quiet) as bar:
-        try:
-            results = judge(
-                table.X,
-                rankers=chosen,
-                n_features=_with(counts, at, table.X.shape[1]),
-                folds=parse_folds(folds),
-                repeats=repeats,
-                measures=[measure],
-                references=not no_references,
-                name=file.name,
-                random_state=seed,
-                progress=bar,
-            )
-        except DataError as err:
-            raise DataError(name_column(str(err), table.names)) from err
+        results = judge(
+            table.X,
+            rankers=chosen,
+            n_features=_with(counts, at, table.X.shape[1]),
+            folds=parse_folds(folds),
+            repeats=repeats,
+            measures=[measure],
+            references=not no_references,
+            name=file.name,
+            random_state=seed,
+            progress=bar,
+        )
     _write(results, measure, plot, output, force)
     made = results.table(at, measure)
     advice = results.recommend(measure=measure, tolerance=tolerance)

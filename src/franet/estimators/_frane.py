@@ -25,7 +25,7 @@ from franet.estimators._backend import (
 )
 from franet.estimators._base import FeatureRanker, Need, names_of
 from franet.estimators._callbacks import telling
-from franet.estimators._parameters import CONSTRAINTS
+from franet.estimators._parameters import FRANE, constraints
 from franet.estimators._validation import TableOfFit, fit_context
 from franet.exceptions import ApproximationWarning, DegenerateRankingWarning, Setting
 from franet.network import AttributeNetwork
@@ -183,7 +183,10 @@ class FRANe(FeatureRanker):
     113
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = CONSTRAINTS
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **FeatureRanker._parameter_constraints,
+        **constraints(FRANE),
+    }
     _needs: ClassVar[dict[str, Need]] = {
         "p": Need(2.0, "similarity", ("minkowski",)),
         "damping": Need(0.85, "centrality", ("pagerank",)),

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 
 from franet.engine.device import wanted
+from franet.estimators._parameters import AGNOS, constraints
 from franet.exceptions import DataError
 from franet.rankers._agnos import initial, train
 from franet.rankers._base import COUNT, NOT_NEGATIVE, POSITIVE, Ranker
@@ -130,7 +131,7 @@ class AgnoS(Ranker):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "variant": [StrOptions({"slack", "weights"})],
+        **constraints(AGNOS),
         "n_hidden": [StrOptions({"auto"}), COUNT],
         "penalty": [NOT_NEGATIVE],
         "learning_rate": [POSITIVE],

@@ -21,16 +21,8 @@ from franet.exceptions import Setting, UsageError
 if TYPE_CHECKING:
     from franet.search.exact import Settings
 
-__all__ = ["PROGRESSIONS", "lay_limits"]
+__all__ = ["lay_limits"]
 
-PROGRESSIONS = (
-    "geometric",
-    "linear",
-    "linear-mean",
-    "linear-median",
-    "logspace",
-    "quantile",
-)
 
 
 def _with_ends(limits: NDArray[np.float64], first: float, last: float) -> Any:

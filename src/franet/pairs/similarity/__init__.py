@@ -32,10 +32,9 @@ from franet.pairs.similarity._sparse import (
 from franet.pairs.similarity._standardize import constant_columns
 from franet.pairs.tiles import PairSource
 
-__all__ = ["CORRELATIONS", "SIMILARITIES", "open_source"]
+__all__ = ["CORRELATIONS", "open_source"]
 
 CORRELATIONS = ("abs-correlation", "correlation", "spearman")
-SIMILARITIES = (*CORRELATIONS, "mixed", *sorted(DISTANCES), "precomputed")
 
 # Similarities for which the authors' code defines nothing to reproduce.
 _PAPER_ONLY = {
@@ -64,7 +63,7 @@ def open_source(
         The table, float32 or float64, checked. Of `Columns`, values are checked here;
         they have no other similarity than the correlations.
     similarity : str or callable
-        One of `SIMILARITIES`, or a function of two blocks of columns.
+        Its name, or a function of two blocks of columns.
     p : float, default=2
         The exponent of ``similarity="minkowski"``.
     variant : {"paper", "reference"}, default="paper"
