@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from franet.rankers.ndfs import NDFS
     from franet.rankers.simple import RandomRanking, Variance
     from franet.rankers.spectral import SPEC, LaplacianScore
-    from franet.rankers.subspaces import RandomSubspaces
     from franet.rankers.udfs import UDFS
     from franet.rankers.urelief import URelief
 
@@ -34,7 +33,6 @@ __all__ = [
     "Genie3",
     "LaplacianScore",
     "RandomRanking",
-    "RandomSubspaces",
     "URelief",
     "Variance",
     "get",
@@ -53,7 +51,6 @@ RANKERS = {
     "ndfs": ("franet.rankers.ndfs", "NDFS"),
     "random": ("franet.rankers.simple", "RandomRanking"),
     "spec": ("franet.rankers.spectral", "SPEC"),
-    "subspaces": ("franet.rankers.subspaces", "RandomSubspaces"),
     "udfs": ("franet.rankers.udfs", "UDFS"),
     "urelief": ("franet.rankers.urelief", "URelief"),
     "variance": ("franet.rankers.simple", "Variance"),

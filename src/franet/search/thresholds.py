@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 __all__ = ["lay_limits"]
 
 
-
 def _with_ends(limits: NDArray[np.float64], first: float, last: float) -> Any:
     limits[0], limits[-1] = first, last
     # Rounding may put an inner limit a hair outside the end points. The median of the
