@@ -19,7 +19,7 @@ from franet.cli.rank import demo, rank
 __all__ = ["main"]
 
 _START = """\
-franet tells which few columns of a table stand for all the rest. It needs no labels.
+franet finds the few columns of a table that represent the rest. It needs no labels.
 
 A first look, on data that are already here:
   franet demo

@@ -11,18 +11,6 @@ from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
-__all__ = [
-    "AGNOS",
-    "COVER",
-    "FRANE",
-    "PROGRESSIONS",
-    "SIMILARITIES",
-    "Choices",
-    "Parameter",
-    "Range",
-    "constraints",
-]
-
 
 class Choices(tuple[str, ...]):
     """Texts of which a parameter may be one."""
@@ -96,22 +84,10 @@ _BACKEND = (
     "where it runs: numpy (the cores), torch, a torch device such as cuda:1; frane "
     "also dask or the address of a Dask scheduler, such as tcp://host:8786"
 )
-SIMILARITIES = Choices(
-    (
-        "correlation",
-        "abs-correlation",
-        "spearman",
-        "mixed",
-        "euclidean",
-        "sqeuclidean",
-        "seuclidean",
-        "manhattan",
-        "chebyshev",
-        "canberra",
-        "minkowski",
-        "precomputed",
-    )
-)
+SIMILARITIES = Choices((
+    "correlation", "abs-correlation", "spearman", "mixed", "euclidean", "sqeuclidean",
+    "seuclidean", "manhattan", "chebyshev", "canberra", "minkowski", "precomputed",
+))  # fmt: skip
 PROGRESSIONS = Choices(
     ("geometric", "linear", "linear-mean", "linear-median", "quantile", "logspace")
 )
