@@ -7,7 +7,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,9 +32,6 @@ from franet.network._origin import Origin, among_all, complete_above
 from franet.pairs.columns._finite import PAIRWISE
 from franet.pairs.similarity._mixed import warn_of_identifiers
 from franet.search.exact import Outcome, Settings, search
-
-if TYPE_CHECKING:
-    pass
 
 
 class FRANe(FeatureRanker):
