@@ -62,7 +62,9 @@ SEED = Kind(
     lambda value: _is_whole(value) and 0 <= value <= _LARGEST_SEED,
 )
 TEXT = Kind("a text", lambda value: isinstance(value, str))
-PATH = Kind("a path", lambda value: isinstance(value, str | os.PathLike))
+PATH = Kind(
+    "a path", lambda value: isinstance(value, str | os.PathLike) and value != ""
+)
 SEVERAL = Kind(
     "a list",
     lambda value: (

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils import check_random_state
 
 from franet._common.memory import Store, parse_bytes
 from franet._common.threads import count_threads
@@ -34,6 +36,7 @@ __all__ = [
     "comparison_of",
     "open_engine",
     "open_numpy_source",
+    "settings_of",
 ]
 
 # From so many pairs on, a GPU is worth the seconds that loading torch takes.
@@ -58,6 +61,19 @@ def comparison_of(ranker: FRANe) -> dict[str, Any]:
         "variant": ranker.variant,
         "pairwise": ranker.missing == "pairwise",
     }
+
+
+def settings_of(ranker: FRANe) -> Settings:
+    """Return what the parameters of a ranker ask of a search."""
+    memory = ranker.max_memory
+    other = {
+        "second_key": ranker.tie_break == "denser",
+        "max_memory": None if memory is None else parse_bytes(memory),
+        "random": check_random_state(ranker.random_state),
+    }
+    names = [field.name for field in fields(Settings) if field.name not in other]
+    # Attributes, because a subclass may have fewer parameters.
+    return Settings(**{name: getattr(ranker, name) for name in names}, **other)
 
 
 def open_numpy_source(
@@ -94,7 +110,7 @@ def open_engine(
     constant : ndarray of bool
         Columns without a similarity.
     """
-    settings, n_threads = Settings.of(ranker), count_threads(ranker.n_jobs)
+    settings, n_threads = settings_of(ranker), count_threads(ranker.n_jobs)
     if ranker._place().kind == "dask":
         from franet.engine._dask import open_dask
 
@@ -121,7 +137,7 @@ def approximate(ranker: FRANe, X: Any) -> tuple[Outcome, NDArray[np.bool_]]:
     from franet.search.approximate import check_settings, search_approximately
 
     _check_approximate(ranker)
-    settings, similarity = Settings.of(ranker), str(ranker.similarity)
+    settings, similarity = settings_of(ranker), str(ranker.similarity)
     # Before the table, which is one of numbers only under what there is.
     check_settings(settings, similarity)
     table = check(ranker, X)
@@ -133,7 +149,6 @@ def approximate(ranker: FRANe, X: Any) -> tuple[Outcome, NDArray[np.bool_]]:
         settings,
         similarity=similarity,
         n_threads=count_threads(ranker.n_jobs),
-        random_state=ranker.random_state,
     )
     return outcome, constant
 

@@ -11,7 +11,11 @@ from numpy.typing import NDArray
 from sklearn import config_context
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import (
+    Interval,
+    InvalidParameterError,
+    validate_parameter_constraints,
+)
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -47,6 +51,10 @@ def _rebuilds(ranker: Any) -> bool:
             "Fit a ranker to the table."
         )
     return True
+
+
+class ParameterError(UsageError, InvalidParameterError):
+    """scikit-learn's error about the value of a parameter, which is a field here."""
 
 
 class Need(NamedTuple):
@@ -93,7 +101,14 @@ class FeatureRanker(CallbackSupportMixin, SelectorMixin, BaseEstimator):
 
     def _validate_params(self) -> None:
         """Check each parameter, and refuse one that would be ignored."""
-        super()._validate_params()
+        for name, value in self.get_params(deep=False).items():
+            try:
+                validate_parameter_constraints(
+                    self._parameter_constraints, {name: value}, type(self).__name__
+                )
+            except InvalidParameterError as err:
+                rest = str(err).partition(f"'{name}'")[2]
+                raise ParameterError("The '{}'{}", Setting(name), rest) from None
         if self._backends:
             self._place()
         for name, need in self._needs.items():

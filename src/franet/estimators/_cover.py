@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import warnings
 from html import escape
-from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from franet._common.threads import count_threads
 from franet.cover._constraints import PARAMETERS, Constraints, read_constraints
@@ -19,6 +18,7 @@ from franet.engine.device import choose_device, free_bytes, wanted
 from franet.engine.place import Place
 from franet.estimators._base import FeatureRanker, names_of
 from franet.estimators._callbacks import telling
+from franet.estimators._parameters import COVER, constraints
 from franet.estimators._validation import (
     TableOfFit,
     check_table,
@@ -179,15 +179,7 @@ class Cover(FeatureRanker):
             *FeatureRanker._parameter_constraints["n_features_to_select"],
             StrOptions({"auto"}),
         ],
-        "similarity": [StrOptions({"correlation", "spearman"})],
-        # A single name has an error of its own, which says how to write it.
-        "include": [None, "array-like", str],
-        "exclude": [None, "array-like", str],
-        "cost": [None, "array-like", dict],
-        "groups": [None, "array-like", dict],
-        "n_ranked": [None, Interval(Integral, 1, None, closed="left")],
-        "backend": [str],
-        "n_jobs": [Integral, None],
+        **constraints(COVER),
     }
     _backends: ClassVar[tuple[str, ...]] = ("numpy", "torch")
     _for_text: ClassVar[Setting] = Setting("similarity", "mixed", ranker="FRANe")

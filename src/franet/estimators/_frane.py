@@ -21,17 +21,18 @@ from franet.estimators._backend import (
     comparison_of,
     open_engine,
     open_numpy_source,
+    settings_of,
 )
 from franet.estimators._base import FeatureRanker, Need, names_of
 from franet.estimators._callbacks import telling
-from franet.estimators._parameters import CONSTRAINTS
+from franet.estimators._parameters import FRANE, constraints
 from franet.estimators._validation import TableOfFit, fit_context
 from franet.exceptions import ApproximationWarning, DegenerateRankingWarning, Setting
 from franet.network import AttributeNetwork
 from franet.network._origin import Origin, among_all, complete_above
 from franet.pairs.columns._finite import PAIRWISE
 from franet.pairs.similarity._mixed import warn_of_identifiers
-from franet.search.exact import Outcome, Settings, search
+from franet.search.exact import Outcome, search
 
 
 class FRANe(FeatureRanker):
@@ -182,7 +183,10 @@ class FRANe(FeatureRanker):
     113
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = CONSTRAINTS
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **FeatureRanker._parameter_constraints,
+        **constraints(FRANE),
+    }
     _needs: ClassVar[dict[str, Need]] = {
         "p": Need(2.0, "similarity", ("minkowski",)),
         "damping": Need(0.85, "centrality", ("pagerank",)),
@@ -262,7 +266,7 @@ class FRANe(FeatureRanker):
                 with open_engine(self, X) as (engine, constant):
                     names = getattr(self, "feature_names_in_", None)
                     warn_of_identifiers(engine.source, names)
-                    outcome = search(engine, Settings.of(self))
+                    outcome = search(engine, settings_of(self))
             self._set_outcome(outcome, constant)
             self._warn_of(outcome)
         return self
@@ -300,7 +304,7 @@ class FRANe(FeatureRanker):
             self.approximation_ = outcome.approximation
         if outcome.all_scores is not None:
             self.all_scores_ = widen(outcome.all_scores)
-        settings, columns, floor = Settings.of(self), np.flatnonzero(~constant), None
+        settings, columns, floor = settings_of(self), np.flatnonzero(~constant), None
         adjacency = among_all(outcome.network, columns, len(constant))
         if outcome.truncated:
             floor = complete_above(adjacency, settings.max_edges, len(columns))
@@ -377,7 +381,7 @@ class FRANe(FeatureRanker):
         start = time.perf_counter()
         source, _ = open_numpy_source(self, check(self, X))
         opening = time.perf_counter() - start
-        settings, n_threads = Settings.of(self), count_threads(self.n_jobs)
+        settings, n_threads = settings_of(self), count_threads(self.n_jobs)
         plan = make_plan(source, settings.n_thresholds, n_threads, settings.max_memory)
         expected, dense = plan.seconds(source)
         times = {"seconds": opening + expected, "seconds_dense": opening + dense}

@@ -118,7 +118,7 @@ def _compute(origin: Origin, threshold: float, X: Any) -> tuple[Any, int, int]:
         return sparse.csr_array((n, n)), 0, len(columns)
     engine = TileEngine(source, n_threads)
     extrema = engine.extrema()
-    top = top_of(engine, extrema, settings)
+    top = top_of(source.top, extrema, settings)
     measure, edges = edge_rule(extrema, settings, top, np.array([top - threshold]))
     levels = Levels(engine, extrema, edges, measure)
     n_edges, most = int(levels.n_edges[0]) // 2, settings.max_edges

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +22,9 @@ from franet.exceptions import (
     UsageError,
 )
 from franet.pairs.similarity._sparse import constant_in
-from franet.rankers._base import Ranker
-from franet.rankers.variance import Variance
+from franet.rankers._base import COUNT, Ranker
+from franet.rankers.simple import Variance
 from franet.search.ranking import mid_ranks, rank_correlation
-
-__all__ = ["RandomSubspaces", "Subspaces"]
 
 # So many times the features of a subspace are ranked whole as well, for comparison.
 _COMPARED = 4
@@ -35,8 +32,7 @@ _COMPARED = 4
 _KEPT = 100
 
 
-@dataclass(frozen=True)
-class Subspaces:
+class Subspaces(NamedTuple):
     """How near a ranking by subspaces comes to a ranking of the whole.
 
     Attributes
@@ -88,8 +84,7 @@ class RandomSubspaces(Ranker):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=None
-        How many features `transform` keeps; a float is a share, None keeps half.
+    {n_features_to_select}
     ranker : FeatureRanker, default=None
         What ranks a subspace; None is ``FRANe()``.
     size : int, default=2048
@@ -114,20 +109,7 @@ class RandomSubspaces(Ranker):
     approximation_ : Subspaces
         How far the ranking may be off: a part of the table ranked both ways. It
         prints itself.
-    feature_importances_ : ndarray of shape (n_features_in_,)
-        The scores, under scikit-learn's name.
-    ranking_ : ndarray of shape (n_features_in_,)
-        1 is best. Scores within 1e-9 of each other are equal.
-    order_ : ndarray of int of shape (n_features_in_,)
-        All features, best first.
-    support_ : ndarray of bool of shape (n_features_in_,)
-        The features that `transform` keeps.
-    n_features_ : int
-        How many those are.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Their names, if the table has names.
+    {attributes}
 
     See Also
     --------
@@ -158,30 +140,17 @@ class RandomSubspaces(Ranker):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **Ranker._parameter_constraints,
         "ranker": [None, FeatureRanker],
         "size": [Interval(Integral, 2, None, closed="left")],
-        "n_rounds": [Interval(Integral, 1, None, closed="left")],
+        "n_rounds": [COUNT],
         "weights": [StrOptions({"variance", "uniform"})],
-        "random_state": ["random_state"],
     }
 
-    def __init__(
-        self,
-        n_features_to_select: int | float | None = None,
-        *,
-        ranker: Any = None,
-        size: int = 2048,
-        n_rounds: int = 3,
-        weights: str = "variance",
-        random_state: Any = None,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.ranker = ranker
-        self.size = size
-        self.n_rounds = n_rounds
-        self.weights = weights
-        self.random_state = random_state
+    ranker: Any = None
+    size: int = 2048
+    n_rounds: int = 3
+    weights: str = "variance"
+    random_state: Any = None
 
     def _score(self, X: Any) -> NDArray[np.float64]:
         random = check_random_state(self.random_state)

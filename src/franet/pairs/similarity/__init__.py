@@ -12,9 +12,8 @@ from scipy import sparse
 from franet.exceptions import Setting, UsageError
 from franet.pairs.coded import CodedTable
 from franet.pairs.columns import Columns
-from franet.pairs.columns._array import ArrayColumns
 from franet.pairs.columns._finite import check_finite
-from franet.pairs.columns._sparse import FilledColumns, SparseColumns
+from franet.pairs.columns._kinds import ArrayColumns, FilledColumns, SparseColumns
 from franet.pairs.similarity._correlation import PairwiseCorrelationSource
 from franet.pairs.similarity._dense import Budget, check_not_all, open_dense
 from franet.pairs.similarity._distances import DISTANCES, DistanceSource
@@ -33,10 +32,9 @@ from franet.pairs.similarity._sparse import (
 from franet.pairs.similarity._standardize import constant_columns
 from franet.pairs.tiles import PairSource
 
-__all__ = ["CORRELATIONS", "SIMILARITIES", "open_source"]
+__all__ = ["CORRELATIONS", "open_source"]
 
 CORRELATIONS = ("abs-correlation", "correlation", "spearman")
-SIMILARITIES = (*CORRELATIONS, "mixed", *sorted(DISTANCES), "precomputed")
 
 # Similarities for which the authors' code defines nothing to reproduce.
 _PAPER_ONLY = {
@@ -65,7 +63,7 @@ def open_source(
         The table, float32 or float64, checked. Of `Columns`, values are checked here;
         they have no other similarity than the correlations.
     similarity : str or callable
-        One of `SIMILARITIES`, or a function of two blocks of columns.
+        Its name, or a function of two blocks of columns.
     p : float, default=2
         The exponent of ``similarity="minkowski"``.
     variant : {"paper", "reference"}, default="paper"
