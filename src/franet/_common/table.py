@@ -14,7 +14,7 @@ from franet._common.optional import require
 
 
 @dataclass(frozen=True)
-class Table:
+class TextTable:
     """Rows of named cells, as text, HTML, CSV or a data frame.
 
     Attributes
@@ -71,7 +71,7 @@ class Table:
 
     def to_pandas(self) -> Any:
         """Return the table as a pandas data frame."""
-        pandas = require("pandas", "Table.to_pandas", "pandas")
+        pandas = require("pandas", "TextTable.to_pandas", "pandas")
         return pandas.DataFrame(self.rows, columns=self.columns)
 
     def _across(self) -> list[Sequence[Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from html import escape
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,9 +34,6 @@ from franet.network._origin import Origin
 from franet.pairs.coded import column_at
 from franet.pairs.similarity._sparse import constant_in
 from franet.search.exact import Settings
-
-if TYPE_CHECKING:
-    pass
 
 # A column that holds more of the variance than all others together.
 _MOST_OF_IT = 0.5

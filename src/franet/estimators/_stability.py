@@ -13,7 +13,7 @@ from sklearn.utils import get_tags
 
 from franet._common.checked import check_value
 from franet._common.features import FeatureIndex
-from franet._common.table import Table
+from franet._common.table import TextTable
 from franet._common.threads import count_threads
 from franet.estimators._base import names_of
 from franet.estimators._draws import FEWEST, Draws
@@ -109,7 +109,7 @@ class Stability:
         found = self.interchangeable.get(FeatureIndex(self.names).find(feature), {})
         return {str(self.names[j]): share for j, share in found.items()}
 
-    def table(self, first: int | None = None) -> Table:
+    def table(self, first: int | None = None) -> TextTable:
         """Return the features in the order of the fit, a row each.
 
         Parameters
@@ -119,14 +119,14 @@ class Stability:
 
         Returns
         -------
-        table : Table
+        table : TextTable
             It prints itself; ``to_pandas`` and ``to_csv`` are there as well.
         """
         is_fine = first is None or first >= 1
         check_value("first", first, is_fine, "give a number of features, at least 1")
         order = np.argsort(self.ranking, kind="stable")[:first]
         rows = [self._row(int(j)) for j in order]
-        return Table(_HEAD, rows, self._notes(), decimals=2)
+        return TextTable(_HEAD, rows, self._notes(), decimals=2)
 
     def _row(self, j: int) -> list[Any]:
         found = list(self.stand_ins(j).items())

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from franet._common.table import Table
+from franet._common.table import TextTable
 from franet.evaluation._misuse import misuse
 from franet.evaluation.measures import MEASURES
 from franet.evaluation.records import RANDOM
@@ -22,7 +22,7 @@ _N_BOOT = 2000
 _LEVEL = 0.9
 
 
-def one_table(results: Results, dataset: str, at: int, measure: str) -> Table:
+def one_table(results: Results, dataset: str, at: int, measure: str) -> TextTable:
     """Return the rankers on one data set, the best first.
 
     Parameters
@@ -38,7 +38,7 @@ def one_table(results: Results, dataset: str, at: int, measure: str) -> Table:
 
     Returns
     -------
-    table : Table
+    table : TextTable
         Mean and deviation over the folds, the verdict against chance, stability, time.
     """
     done = [r for r in results.rankers if results.has(dataset, r, measure)]
@@ -67,10 +67,10 @@ def one_table(results: Results, dataset: str, at: int, measure: str) -> Table:
         "ranker", measure, "sd", "against random", "stability", "seconds", "warned",
     ]  # fmt: skip
     title = f"{MEASURES[measure].title} at {at} features, mean over the folds."
-    return Table(columns, lines, [title, *_warned(results, [dataset])])
+    return TextTable(columns, lines, [title, *_warned(results, [dataset])])
 
 
-def table_of_sets(results: Results, at: int, measure: str) -> Table:
+def table_of_sets(results: Results, at: int, measure: str) -> TextTable:
     """Return a row for each data set and a column for each ranker.
 
     Parameters
@@ -80,7 +80,7 @@ def table_of_sets(results: Results, at: int, measure: str) -> Table:
 
     Returns
     -------
-    table : Table
+    table : TextTable
         Means over the folds; then, over the data sets that every ranker finished,
         average ranks by both rules for ties, and wins.
     """
@@ -108,7 +108,7 @@ def table_of_sets(results: Results, at: int, measure: str) -> Table:
         lines.append(["wins", *(int(count) for count in won)])
         notes.append(f"Ranks and wins over {len(whole)} data sets that all finished.")
     notes += _warned(results, results.datasets)
-    return Table(["data set", *results.rankers], lines, notes)
+    return TextTable(["data set", *results.rankers], lines, notes)
 
 
 def _warned(results: Results, datasets: list[str]) -> list[str]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from franet._common import checked as kinds
 from franet._common.joints import connected
-from franet._common.table import Table
+from franet._common.table import TextTable
 from franet.evaluation._misuse import misuse
 from franet.evaluation.measures import MEASURES
 from franet.evaluation.records import RANDOM, Record, Row
@@ -125,7 +125,9 @@ class Results:
 
     def to_pandas(self) -> Any:
         """Return every measured value as a row of a pandas data frame."""
-        return Table(list(Row._fields), [list(row) for row in self.rows()]).to_pandas()
+        return TextTable(
+            list(Row._fields), [list(row) for row in self.rows()]
+        ).to_pandas()
 
     def of(self, dataset: str, ranker: str) -> list[Record]:
         """Return the finished records of a ranker on a table, by fold.
@@ -244,7 +246,7 @@ class Results:
     @_checked
     def table(
         self, at: int = 16, measure: str = "rmae", dataset: str | None = None
-    ) -> Table:
+    ) -> TextTable:
         """Return a measure at a number of features, for every ranker.
 
         Parameters
@@ -258,7 +260,7 @@ class Results:
 
         Returns
         -------
-        table : Table
+        table : TextTable
             It prints itself.
         """
         from franet.evaluation._summaries import one_table, table_of_sets
