@@ -93,7 +93,7 @@ def heat_map(listing: Listing) -> dict[str, Any] | None:
     weights, source = None, "data"
     if listing.is_frane and listing.given is not None:
         weights = pair_weights(listing.ranker, listing.given, best[row])
-    elif listing.r is not None and not listing.is_frane:
+    elif listing.r is not None:
         weights = listing.r[np.ix_(row, row)]
     if weights is None:
         weights, source = _edge_weights(listing.network, best[row]), "network"
