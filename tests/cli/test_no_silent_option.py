@@ -223,7 +223,9 @@ def outcome(command, args, folder):
         words = [*command.split(), *(a for a in args if str(a) not in TABLES)]
         words.insert(1, *(files or ["data.csv"]))
     result = run(*words)
-    found = {"code": result.exit_code, "stderr": result.stderr}
+    # On a busy machine a benchmark writes a line of progress every half a minute.
+    told = re.sub(r"^\d+ of \d+.* left: .*\n", "", result.stderr, flags=re.MULTILINE)
+    found = {"code": result.exit_code, "stderr": told}
     found["stdout"] = _timeless(result.stdout)
     for path in sorted(folder.rglob("*")):
         # Passes of a fit are not results.
