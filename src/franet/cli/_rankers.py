@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from franet.cli._options import AUTO, CORRELATIONS, Option
+from franet.cli._options import AUTO, Option
 from franet.cli._specs import parse_setting
 from franet.exceptions import UsageError
 from franet.rankers import NAMES
@@ -71,14 +71,13 @@ def largest_to_load(ranker: str, parameters: Mapping[str, Any]) -> int | None:
     The paper's ranking by correlations can do without the whole table in memory.
     """
     from franet._common.memory import available_bytes, parse_bytes
+    from franet.estimators._backend import reads_pieces
     from franet.rankers import get
 
     if ranker != FRANE:
         return None
     frane = get(ranker)(**parameters)
-    if frane.similarity not in CORRELATIONS or frane.missing != "error":
-        return None
-    if frane.search != "exact" or frane._place().kind == "torch":
+    if not reads_pieces(frane):
         return None
     given = frane.max_memory
     memory = available_bytes() // 2 if given is None else parse_bytes(given)

@@ -9,7 +9,7 @@ from typing import Any
 
 from franet.exceptions import Setting, UsageError
 
-__all__ = ["Place", "parse_place", "portable"]
+__all__ = ["EngineTask", "Place", "parse_place", "portable"]
 
 # Torch devices that need no word before them. "cpu" is not among them, because the
 # cores of this machine are faster by NumPy.
@@ -43,6 +43,45 @@ class Place:
     device: str | None = None
     scheduler: Any = None
     given: Setting = _AUTO
+
+
+@dataclass(frozen=True)
+class EngineTask:
+    """What an engine is opened for.
+
+    Attributes
+    ----------
+    place : Place
+        Where it runs.
+    X : object
+        The table as the user has given it.
+    table : ndarray, sparse array, CodedTable or Columns
+        The same, checked.
+    names : sequence of str or None
+        The names of its columns.
+    options : dict
+        How features are compared: `similarity`, `p`, `variant` and `pairwise`, as
+        :func:`franet.pairs.similarity.open_source` takes them.
+    settings : dataclass
+        What is searched for; a checkpoint is of one search only.
+    n_thresholds, n_threads : int
+        What the search needs depends on them.
+    max_memory : int or None
+        Bytes that may be used.
+    checkpoint : path-like or None
+        The folder of the checkpoint.
+    """
+
+    place: Place
+    X: Any
+    table: Any
+    names: Any
+    options: dict[str, Any]
+    settings: Any
+    n_thresholds: int
+    n_threads: int
+    max_memory: int | None
+    checkpoint: Any
 
 
 def parse_place(backend: Any, kinds: tuple[str, ...]) -> Place:

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from franet._common.threads import count_threads
 from franet.engine.plan import make_plan
 from franet.estimators._backend import (
+    PREDICTION,
     approximate,
     check,
-    check_plan,
+    offers_gaps,
     open_engine,
     open_numpy_source,
 )
@@ -28,7 +29,6 @@ from franet.estimators._validation import fit_context
 from franet.exceptions import Setting
 from franet.pairs.columns._finite import PAIRWISE
 from franet.pairs.similarity._mixed import warn_of_identifiers
-from franet.pairs.tiles import PairSource
 from franet.search.exact import Settings, search
 
 if TYPE_CHECKING:
@@ -313,9 +313,8 @@ class FRANe(FeatureRanker):
             (expected, if the winning network is sparse, as it mostly is) and
             ``seconds_dense`` (if it is too dense to be stored).
         """
-        check_plan(self)
         start = time.perf_counter()
-        source, _ = self._open(X)
+        source, _ = open_numpy_source(self, check(self, X, PREDICTION))
         opening = time.perf_counter() - start
         settings, n_threads = Settings.of(self), count_threads(self.n_jobs)
         plan = make_plan(source, settings.n_thresholds, n_threads, settings.max_memory)
@@ -324,20 +323,11 @@ class FRANe(FeatureRanker):
         return asdict(plan) | times
 
     def _for_gaps(self, is_sparse: bool) -> Setting | None:
-        can_pair = (
-            self.similarity in ("correlation", "abs-correlation")
-            and self.search == "exact"
-            and self._place().kind != "torch"
-            and not is_sparse
-        )
-        return PAIRWISE if can_pair else None
+        return PAIRWISE if offers_gaps(self, is_sparse) else None
 
     def _columns(self, names: Any) -> dict[str, Any]:
         n_neighbors = np.diff(self.network_.adjacency.indptr)[self.order_]
         return {**super()._columns(names), "n_neighbors": n_neighbors}
-
-    def _open(self, X: Any) -> tuple[PairSource, Any]:
-        return open_numpy_source(self, check(self, X))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
