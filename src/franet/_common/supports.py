@@ -14,6 +14,9 @@ from franet.exceptions import DataError, Setting, UsageError
 
 __all__ = ["Supports", "check_supported", "supported"]
 
+# What to do about tables that are not supported.
+_DENSE = {"sparse": "Pass X.toarray()", "text": "Drop or encode columns of text"}
+
 
 @dataclass(frozen=True)
 class Supports:
@@ -82,7 +85,7 @@ def _refusals(
                 each.choice,
                 each.instead,
                 table,
-                remedy=_remedy("Pass a dense table of numbers", each),
+                remedy=_remedy(_DENSE[table], each),
             )
 
 

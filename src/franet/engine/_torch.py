@@ -298,6 +298,7 @@ class TorchEngine(TileEngine):
         Setting("backend", "numpy"),
         {"similarity": SIMILARITIES, "missing": ("error",)},
         tables=("dense",),
+        because={"missing": "it needs a table without gaps"},
     )
     KEPT_PAIRS = 20_000_000
     DEEP_PAIRS = 250_000_000

@@ -41,6 +41,7 @@ APPROXIMATE = Supports(
     tables=("dense", "sparse"),
     because={
         "thresholds": "others need all pairs",
+        "missing": "it needs a table without gaps",
         "backend": "it runs on the cores of this machine",
         "checkpoint": _ALL_PAIRS,
         "max_memory": _ALL_PAIRS,
