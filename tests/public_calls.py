@@ -326,7 +326,7 @@ def get():
 def anndata():
     from franet.anndata import rank_features
 
-    read = import_module("franet.io._source").require("anndata", "", "").read_h5ad
+    read = import_module("franet._common.optional").require("anndata", "", "").read_h5ad
     rank_features(read(FOLDER / "t.h5ad"))
 
 

@@ -11,6 +11,7 @@ __all__ = [
     "Column",
     "DataError",
     "DegenerateRankingWarning",
+    "Message",
     "MissingExtraError",
     "Setting",
     "UnitsWarning",
@@ -137,15 +138,45 @@ class Message(Exception):
 
 
 class DataError(Message, ValueError):
-    """The data cannot be used as they are; the message says where and what to do."""
+    """The data cannot be used as they are; the message says where and what to do.
+
+    Parameters
+    ----------
+    problem : str
+        What is wrong and where; see `Message`.
+    *fields : Setting, Column or object
+        What stands in the places of `problem` and `remedy`.
+    remedy : str, default=""
+        What to do about it.
+    """
 
 
 class UsageError(Message, ValueError):
-    """An option or an argument does not fit; the message names it and the remedy."""
+    """An option or an argument does not fit; the message names it and the remedy.
+
+    Parameters
+    ----------
+    problem : str
+        What is wrong and where; see `Message`.
+    *fields : Setting, Column or object
+        What stands in the places of `problem` and `remedy`.
+    remedy : str, default=""
+        What to do about it.
+    """
 
 
 class BackendError(Message, RuntimeError):
-    """What a fit runs on has failed; the message says what to do about it."""
+    """What a fit runs on has failed; the message says what to do about it.
+
+    Parameters
+    ----------
+    problem : str
+        What is wrong and where; see `Message`.
+    *fields : Setting, Column or object
+        What stands in the places of `problem` and `remedy`.
+    remedy : str, default=""
+        What to do about it.
+    """
 
 
 class MissingExtraError(ImportError):
@@ -164,15 +195,45 @@ class MissingExtraError(ImportError):
 
 
 class ApproximationWarning(Message, UserWarning):
-    """An approximate ranking may differ visibly from the exact one."""
+    """An approximate ranking may differ visibly from the exact one.
+
+    Parameters
+    ----------
+    problem : str
+        What is wrong and where; see `Message`.
+    *fields : Setting, Column or object
+        What stands in the places of `problem` and `remedy`.
+    remedy : str, default=""
+        What to do about it.
+    """
 
 
 class DegenerateRankingWarning(Message, UserWarning):
-    """The ranking says less than its length suggests (ties, isolated features)."""
+    """The ranking says less than its length suggests (ties, isolated features).
+
+    Parameters
+    ----------
+    problem : str
+        What is wrong and where; see `Message`.
+    *fields : Setting, Column or object
+        What stands in the places of `problem` and `remedy`.
+    remedy : str, default=""
+        What to do about it.
+    """
 
 
 class UnitsWarning(Message, UserWarning):
-    """The units of one column decide which examples are near each other."""
+    """The units of one column decide which examples are near each other.
+
+    Parameters
+    ----------
+    problem : str
+        What is wrong and where; see `Message`.
+    *fields : Setting, Column or object
+        What stands in the places of `problem` and `remedy`.
+    remedy : str, default=""
+        What to do about it.
+    """
 
 
 def __dir__() -> list[str]:

@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from franet import Cover, FRANe
 from franet.engine.place import Place, parse_place, portable
-from franet.exceptions import UsageError
+from franet.exceptions import Setting, UsageError
 from tables import random
 
 X = random(20, 8, seed=3)
@@ -49,7 +49,7 @@ class Client:
 )
 def test_places(backend, kind, device, scheduler):
     found = parse_place(backend, ALL)
-    assert found == Place(kind, device, scheduler, given=f"backend={backend!r}")
+    assert found == Place(kind, device, scheduler, given=Setting("backend", backend))
 
 
 def test_a_client_is_a_place():

@@ -239,7 +239,7 @@ def test_heat_map():
 
 
 def test_another_table():
-    with pytest.raises(DataError, match="X has 3 columns"):
+    with pytest.raises(DataError, match="X has 3 features"):
         plot_similarity(RANKER, X[:, :3])
     with pytest.raises(DataError, match="is not known"):
         plot_similarity(SMALL["triangles"], X)
