@@ -32,7 +32,7 @@ from distributed import Client, LocalCluster
 import tables
 from franet import DegenerateRankingWarning, FRANe
 from franet._common import progress as _progress
-from franet._common.memory import Store
+from franet._common.memory import ArrayStore
 from franet.engine import _dask
 from franet.engine._dask import DaskWorkers
 from franet.engine._numpy import TileEngine
@@ -253,7 +253,7 @@ def _kinds(engine: Any, settings: Settings) -> Iterator[tuple[str, Callable[[], 
     from franet.engine import passes
 
     noise = 1e-9 + 2 * engine.source.error
-    yield "extremes", lambda: engine.reduce(passes.Survey(noise))
+    yield "extremes", lambda: engine.reduce(passes.TileExtremes(noise))
     extrema = engine.extrema()
     top = top_of(engine, extrema, settings)
     limits = paper_limits("geometric", settings.n_thresholds, engine, extrema, top)
@@ -306,7 +306,7 @@ def _put_together() -> dict[str, Any]:
     grid = TileGrid(100_000, 512)
     best, size = np.inf, 0
     for _ in range(REPEATS):
-        whole, states = what.start(grid, Store(on_disk=False)), []
+        whole, states = what.start(grid, ArrayStore(on_disk=False)), []
         for window in windows(grid)[:20]:
             shape = SAMPLED, len(window.features)
             states.append((window, {"count": np.ones(shape, np.int32)}))

@@ -54,8 +54,8 @@ def assert_same(merged, whole):
 @pytest.mark.parametrize(
     "what",
     [
-        passes.Survey(1e-9),
-        passes.Survey(None),
+        passes.TileExtremes(1e-9),
+        passes.TileExtremes(None),
         passes.Sharpen(1.0, 0.8),
         passes.NextToCopies(1e-9, 0.8),
         passes.LeastAbove(0.9),

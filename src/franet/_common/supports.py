@@ -6,7 +6,7 @@ parameters, and which tables, go with it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -73,7 +73,7 @@ def check_supported(
 
 def _refusals(
     all_of: Iterable[Supports], parameters: Mapping[str, Any], table: str | None
-) -> Iterable[DataError | UsageError]:
+) -> Iterator[DataError | UsageError]:
     for each in all_of:
         for name, known in each.values.items():
             value = parameters.get(name, known[0])

@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from franet._common.memory import Store, available_bytes
+from franet._common.memory import ArrayStore, available_bytes
 from franet._common.optional import require
 from franet._common.progress import report
 from franet._common.supports import Supports
@@ -129,7 +129,7 @@ def open_dask(task: EngineTask) -> Iterator[tuple[DaskEngine, NDArray[np.bool_]]
         source = RemoteSource(workers, known["source"])
         plan = make_plan(source, task.n_thresholds, task.n_threads, task.max_memory)
         with (
-            Store(plan.on_disk) as store,
+            ArrayStore(plan.on_disk) as store,
             open_checkpoint(task.checkpoint, source, task.settings) as checkpoint,
         ):
             engine = DaskEngine(source, task.n_threads, store, checkpoint)

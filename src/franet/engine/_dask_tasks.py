@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from franet._common.memory import Store
+from franet._common.memory import ArrayStore
 from franet._common.version import __version__
 from franet.engine._dask_tables import TableFile
 from franet.engine._windows import Window, WindowSource
@@ -85,7 +85,7 @@ def run_part(
     worker = _worker()
     with _turns.setdefault(worker.address, threading.Lock()), keeping_memory():
         source = WindowSource(_open(recipe, handed)[0], window)
-        state = what.start(window.grid, Store(on_disk=False))
+        state = what.start(window.grid, ArrayStore(on_disk=False))
         TileRunner(worker.state.nthreads).run(
             window.rounds(chosen),
             lambda tile: what.visit(source, tile, state),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from franet._common.memory import Store
+from franet._common.memory import ArrayStore
 from franet._common.supports import Supports
 from franet.engine import passes
 from franet.engine._windows import chosen_of
@@ -37,7 +37,7 @@ class TileEngine:
         The similarity.
     n_threads : int
         Number of threads; no result depends on it.
-    store : Store, optional
+    store : ArrayStore, optional
         Where pairs are kept; no result depends on it.
     checkpoint : Checkpoint, optional
         Remembers the passes that are done.
@@ -56,11 +56,11 @@ class TileEngine:
         self,
         source: PairSource,
         n_threads: int = 1,
-        store: Store | None = None,
+        store: ArrayStore | None = None,
         checkpoint: Checkpoint | None = None,
     ) -> None:
         self.source = source
-        self.store = store or Store(on_disk=False)
+        self.store = store or ArrayStore(on_disk=False)
         self.checkpoint = checkpoint
         self.n = source.n
         self.kept_pairs, self.deep_pairs = self.KEPT_PAIRS, self.DEEP_PAIRS
@@ -103,7 +103,7 @@ class TileEngine:
         """Return the extremes of the dissimilarities."""
         source = self.source
         noise = ZERO * (source.scale or 0.0) + 2 * source.error
-        survey = passes.Survey(None if source.scale is None else noise)
+        survey = passes.TileExtremes(None if source.scale is None else noise)
         found = self.reduce(survey)
         low, high, above = found["low"], found["high"], found["above"]
         # Copies of features: their tiles need not be looked at twice.

@@ -9,15 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from franet._common.memory import Store
+from franet._common.memory import ArrayStore
 from franet.engine import kernels
 from franet.engine._windows import Window
 from franet.engine.graphs import EdgeSink, KeptGraphs, adjacency, merge_edges
 from franet.engine.measure import Measure, NearTable
 from franet.engine.passes import Degrees, Pass, State
 from franet.pairs.tiles import PairSource, Tile, TileGrid
-
-__all__ = ["Gather", "Harvest", "Pairs"]
 
 
 @dataclass(frozen=True)
@@ -75,7 +73,7 @@ class Gather(Pass):
         """The part of the pass that adds up degrees."""
         return Degrees(self.edges[self.sampled], self.measure)
 
-    def start(self, grid: TileGrid, store: Store) -> State:
+    def start(self, grid: TileGrid, store: ArrayStore) -> State:
         """Return an empty sink, and zeros."""
         sink = None
         if self.n_kept:
@@ -134,7 +132,7 @@ class Gather(Pass):
         self, grid: TileGrid, parts: Iterable[tuple[Window | None, State]]
     ) -> State:
         """Join the edges of parts, all at once, and add up the others."""
-        degrees = self.degrees.close(self.degrees.start(grid, Store(on_disk=False)))
+        degrees = self.degrees.assemble(grid, [])
         edges, near, n_pairs = [], [], 0
         for window, part in parts:
             self.degrees.put(degrees, part["degrees"], window)

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from franet._common.memory import Store
+from franet._common.memory import ArrayStore
 from franet.engine import kernels
 from franet.engine._windows import Window
 from franet.engine.measure import Measure, Tally
@@ -26,7 +26,7 @@ State = dict[str, Any]
 
 
 # What the arrays of a state begin with, by how those of two parts are joined.
-_NOTHING = {np.minimum: np.inf, np.maximum: -np.inf, np.add: 0.0}
+_NOTHING: dict[Any, float] = {np.minimum: np.inf, np.maximum: -np.inf, np.add: 0.0}
 
 
 class Pass(ABC):
@@ -38,9 +38,9 @@ class Pass(ABC):
     """
 
     stage: ClassVar[str]
-    layout: ClassVar[dict[str, tuple[str, np.ufunc]]]
+    layout: ClassVar[dict[str, tuple[str, np.ufunc]]] = {}
 
-    def start(self, grid: TileGrid, store: Store) -> State:
+    def start(self, grid: TileGrid, store: ArrayStore) -> State:
         """Return the state before the first tile."""
         return {
             name: np.full((grid.n_blocks, grid.n_blocks), _NOTHING[join])
@@ -72,7 +72,7 @@ class Pass(ABC):
         parts : iterable of (Window or None, State)
             Windows and what was found there; None is a part of the whole grid.
         """
-        whole = self.close(self.start(grid, Store(on_disk=False)))
+        whole = self.close(self.start(grid, ArrayStore(on_disk=False)))
         for window, part in parts:
             self.put(whole, part, window)
         return whole
@@ -91,7 +91,7 @@ def _pairs(source: PairSource, tile: Tile, exact: bool) -> tuple[Any, int, int, 
 
 
 @dataclass(frozen=True)
-class Survey(Pass):
+class TileExtremes(Pass):
     """The extremes of each tile, and how many pairs lie where.
 
     `noise` is what rounding may make of 0; None where nothing is looked for above it.
@@ -106,7 +106,7 @@ class Survey(Pass):
         "counts": ("all", np.add),
     }
 
-    def start(self, grid: TileGrid, store: Store) -> State:
+    def start(self, grid: TileGrid, store: ArrayStore) -> State:
         """Return infinities, and counts for each block."""
         counts = np.zeros((grid.n_blocks, Tally.SIZE), np.int64)
         return {**super().start(grid, store), "counts": counts}
@@ -209,7 +209,7 @@ class CountCells(Pass):
         "high": ("all", np.maximum),
     }
 
-    def start(self, grid: TileGrid, store: Store) -> State:
+    def start(self, grid: TileGrid, store: ArrayStore) -> State:
         """Return nothing: a block's counts come with its first tile."""
         return {"blocks": {}}
 
@@ -245,7 +245,7 @@ class Degrees(Pass):
     stage = "degrees"
     layout: ClassVar = {"count": ("last", np.add), "weight": ("last", np.add)}
 
-    def start(self, grid: TileGrid, store: Store) -> State:
+    def start(self, grid: TileGrid, store: ArrayStore) -> State:
         """Return zeros."""
         shape = (len(self.edges), grid.n)
         return {"count": np.zeros(shape, np.int32), "weight": np.zeros(shape)}
@@ -290,7 +290,7 @@ class Product(Pass):
         """Return the pass with the parts of the vectors that a window needs."""
         return replace(self, X=np.ascontiguousarray(self.X[:, window.features]))
 
-    def start(self, grid: TileGrid, store: Store) -> State:
+    def start(self, grid: TileGrid, store: ArrayStore) -> State:
         """Return zeros."""
         return {"Y": np.zeros_like(self.X)}
 
@@ -316,7 +316,7 @@ class Strongest(Pass):
     per_feature: int
     stage = "strongest edges"
 
-    def start(self, grid: TileGrid, store: Store) -> State:
+    def start(self, grid: TileGrid, store: ArrayStore) -> State:
         """Return empty heaps."""
         return empty_heaps(grid.n, self.per_feature)
 
@@ -328,7 +328,8 @@ class Strongest(Pass):
 
     def put(self, whole: State, part: State, window: Window | None = None) -> None:
         """Offer the pairs of a part to the heaps of the whole."""
-        features, at = part["features"], slice(None)
+        features: Any = part["features"]
+        at: Any = slice(None)
         if window is not None:
             at = window.features
             # Beyond its size a heap holds anything.

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from franet._common.memory import Store, parse_bytes
+from franet._common.memory import ArrayStore, parse_bytes
 from franet._common.supports import Supports, check_supported, supported
 from franet._common.threads import count_threads
 from franet.engine import device as _torch
@@ -180,7 +180,7 @@ def _open_numpy(ranker: FRANe, task: EngineTask) -> Iterator[_Opened]:
     with closing(source):
         plan = make_plan(source, task.n_thresholds, task.n_threads, task.max_memory)
         with (
-            Store(plan.on_disk) as store,
+            ArrayStore(plan.on_disk) as store,
             open_checkpoint(task.checkpoint, source, task.settings) as checkpoint,
         ):
             yield TileEngine(source, task.n_threads, store, checkpoint), constant
