@@ -37,10 +37,10 @@ from franet.engine import _dask
 from franet.engine._dask import DaskWorkers
 from franet.engine._numpy import TileEngine
 from franet.engine._windows import windows
+from franet.engine.device import EngineTask
 from franet.engine.levels import SAMPLED, Levels
 from franet.engine.measure import Measure
 from franet.engine.passes import Degrees
-from franet.engine.place import EngineTask
 from franet.estimators._backend import open_engine
 from franet.pairs.similarity import open_source
 from franet.pairs.tiles import TileGrid

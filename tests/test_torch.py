@@ -11,8 +11,14 @@ from scipy import sparse
 from franet import FRANe
 from franet._common.memory import available_bytes
 from franet.engine import device as _torch
-from franet.engine.device import choose_device, cuda_ready, free_bytes, load, wanted
-from franet.engine.place import Place
+from franet.engine.device import (
+    Place,
+    choose_device,
+    cuda_ready,
+    free_bytes,
+    load,
+    wanted,
+)
 from franet.exceptions import DataError, MissingExtraError, UsageError
 
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -31,8 +32,8 @@ from franet.engine._dask_tasks import SourceRecipe, about, forget, run_part, til
 from franet.engine._numpy import TileEngine
 from franet.engine._windows import Window, windows
 from franet.engine.checkpoint import open_checkpoint
+from franet.engine.device import EngineTask
 from franet.engine.passes import Pass, State
-from franet.engine.place import EngineTask
 from franet.engine.plan import make_plan
 from franet.exceptions import BackendError, Setting, UsageError
 from franet.pairs.columns import Columns
@@ -240,7 +241,7 @@ class DaskWorkers:
         tasks: deque[_Task] = deque()
         try:
             for job in jobs:
-                tasks.append(_Task(self, function, job, name))
+                tasks.append(_Task(self, partial(self.submit, function, job, name)))
                 if len(tasks) > ahead:
                     yield _first(tasks)
             while tasks:
@@ -412,16 +413,9 @@ def _first(tasks: deque[_Task]) -> Any:
 class _Task:
     """A task that is under way; sent out again where it is lost."""
 
-    def __init__(
-        self,
-        workers: DaskWorkers,
-        function: Callable[..., Any],
-        job: tuple[Any, ...],
-        name: str,
-    ) -> None:
-        self._workers = workers
-        self._what = function, job, name
-        self.future = workers.submit(*self._what)
+    def __init__(self, workers: DaskWorkers, send: Callable[[], Any]) -> None:
+        self._workers, self._send = workers, send
+        self.future = send()
 
     def result(self) -> Any:
         """Wait for the result; where the task is lost, make sure that it is made."""
@@ -431,7 +425,7 @@ class _Task:
         for _ in range(_RESUBMITS + 1):
             if lost is not None:
                 self.future.release()
-                self.future = self._workers.submit(*self._what)
+                self.future = self._send()
             try:
                 self._wait()
                 return self.future.result()

@@ -23,9 +23,9 @@ from franet.engine._numpy import TileEngine
 from franet.engine._torch_graphs import TorchGraphs
 from franet.engine._torch_passes import PASSES
 from franet.engine.checkpoint import Checkpoint, open_checkpoint
+from franet.engine.device import EngineTask
 from franet.engine.graphs import KeptGraphs
 from franet.engine.passes import Pass, State
-from franet.engine.place import EngineTask
 from franet.exceptions import DataError, Setting
 from franet.pairs.similarity import CORRELATIONS
 from franet.pairs.similarity._correlation import rank_columns

@@ -17,7 +17,7 @@ from franet._common.threads import count_threads
 from franet.engine import device as _torch
 from franet.engine._numpy import TileEngine
 from franet.engine.checkpoint import open_checkpoint
-from franet.engine.place import EngineTask
+from franet.engine.device import EngineTask
 from franet.engine.plan import make_plan
 from franet.estimators._validation import check_table, kind_of, number_to_select
 from franet.pairs.similarity import GAPS, REFERENCE, open_source
