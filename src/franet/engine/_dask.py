@@ -22,7 +22,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from franet._common.memory import ArrayStore, available_bytes
+from franet._common.memory import available_bytes
 from franet._common.optional import require
 from franet._common.progress import report
 from franet._common.supports import Supports
@@ -31,10 +31,9 @@ from franet.engine._dask_tables import TableFile, deposit, find_file
 from franet.engine._dask_tasks import SourceRecipe, about, forget, run_part, tile_of
 from franet.engine._numpy import TileEngine
 from franet.engine._windows import Window, windows
-from franet.engine.checkpoint import open_checkpoint
 from franet.engine.device import EngineTask
 from franet.engine.passes import Pass, State
-from franet.engine.plan import make_plan
+from franet.engine.plan import planned_engine
 from franet.exceptions import BackendError, Setting, UsageError
 from franet.pairs.columns import Columns
 from franet.pairs.similarity import CORRELATIONS
@@ -128,12 +127,7 @@ def open_dask(task: EngineTask) -> Iterator[tuple[DaskEngine, NDArray[np.bool_]]
         workers.share_table(task.X, Path(folder))
         known = workers.open_table(task.names)
         source = RemoteSource(workers, known["source"])
-        plan = make_plan(source, task.n_thresholds, task.n_threads, task.max_memory)
-        with (
-            ArrayStore(plan.on_disk) as store,
-            open_checkpoint(task.checkpoint, source, task.settings) as checkpoint,
-        ):
-            engine = DaskEngine(source, task.n_threads, store, checkpoint)
+        with planned_engine(DaskEngine, source, task) as engine:
             yield engine, known["constant"]
 
 

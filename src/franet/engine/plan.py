@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
-from franet._common.memory import BYTES_PER_PAIR
+from franet._common.memory import BYTES_PER_PAIR, ArrayStore
 from franet.engine import kernels
 from franet.engine._numpy import TileEngine
+from franet.engine.checkpoint import open_checkpoint
+from franet.engine.device import EngineTask
 from franet.engine.measure import Tally
 from franet.pairs.similarity._dense import Budget, too_little
 from franet.pairs.tiles import PairSource, TileGrid
+
+Engine = TypeVar("Engine", bound=TileEngine)
 
 # Passes over all tiles for graphs that are not stored: as many as tables usually
 # need to be done with them, and if the winner itself is one of them.
@@ -146,3 +152,16 @@ def make_plan(
         max_memory=budget.most,
         on_disk=on_disk,
     )
+
+
+@contextmanager
+def planned_engine(
+    kind: type[Engine], source: PairSource, task: EngineTask
+) -> Iterator[Engine]:
+    """Give an engine of a kind, with what its plan and its checkpoint ask for."""
+    plan = make_plan(source, task.n_thresholds, task.n_threads, task.max_memory)
+    with (
+        ArrayStore(plan.on_disk) as store,
+        open_checkpoint(task.checkpoint, source, task.settings) as checkpoint,
+    ):
+        yield kind(source, task.n_threads, store, checkpoint)

@@ -11,14 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from franet._common.memory import ArrayStore, parse_bytes
 from franet._common.supports import Supports, check_supported, supported
 from franet._common.threads import count_threads
 from franet.engine import device as _torch
 from franet.engine._numpy import TileEngine
-from franet.engine.checkpoint import open_checkpoint
 from franet.engine.device import EngineTask
-from franet.engine.plan import make_plan
+from franet.engine.plan import planned_engine
 from franet.estimators._validation import check_table, kind_of, number_to_select
 from franet.pairs.similarity import GAPS, REFERENCE, open_source
 from franet.pairs.similarity._dense import check_not_all
@@ -38,6 +36,7 @@ __all__ = [
     "open_engine",
     "open_numpy_source",
     "reads_pieces",
+    "task_of",
 ]
 
 # From so many pairs on, a GPU is worth the seconds that loading torch takes.
@@ -119,17 +118,35 @@ def comparison_of(ranker: FRANe) -> dict[str, Any]:
     }
 
 
-def open_numpy_source(
-    ranker: FRANe, table: Any
-) -> tuple[PairSource, NDArray[np.bool_]]:
-    """Return the similarities of a checked table, and which columns have none."""
-    memory = ranker.max_memory
-    return open_source(
+def task_of(ranker: FRANe, X: Any, *others: Supports) -> EngineTask:
+    """Return what an engine is opened for: the parameters and the table, checked.
+
+    `others` say what else must support the parameters.
+    """
+    table = check(ranker, X, *others)
+    settings = Settings.of(ranker)
+    return EngineTask(
+        ranker._place(),
+        X,
         table,
-        **comparison_of(ranker),
-        max_memory=None if memory is None else parse_bytes(memory),
-        n_thresholds=ranker.n_thresholds,
+        getattr(ranker, "feature_names_in_", None),
+        comparison_of(ranker),
+        settings,
+        n_thresholds=settings.n_thresholds,
         n_threads=count_threads(ranker.n_jobs),
+        max_memory=settings.max_memory,
+        checkpoint=ranker.checkpoint,
+    )
+
+
+def open_numpy_source(task: EngineTask) -> tuple[PairSource, NDArray[np.bool_]]:
+    """Return the similarities of a table, and which columns have none."""
+    return open_source(
+        task.table,
+        **task.options,
+        max_memory=task.max_memory,
+        n_thresholds=task.n_thresholds,
+        n_threads=task.n_threads,
     )
 
 
@@ -149,20 +166,7 @@ def open_engine(ranker: FRANe, X: Any) -> AbstractContextManager[_Opened]:
         Gives the engine, open until the end of the context, and a boolean array:
         which columns have no similarity.
     """
-    table = check(ranker, X)
-    settings = Settings.of(ranker)
-    task = EngineTask(
-        ranker._place(),
-        X,
-        table,
-        getattr(ranker, "feature_names_in_", None),
-        comparison_of(ranker),
-        settings,
-        n_thresholds=settings.n_thresholds,
-        n_threads=count_threads(ranker.n_jobs),
-        max_memory=settings.max_memory,
-        checkpoint=ranker.checkpoint,
-    )
+    task = task_of(ranker, X)
     if task.place.kind == "dask":
         from franet.engine._dask import open_dask
 
@@ -171,19 +175,14 @@ def open_engine(ranker: FRANe, X: Any) -> AbstractContextManager[_Opened]:
         from franet.engine._torch import open_torch
 
         return open_torch(task)
-    return _open_numpy(ranker, task)
+    return _open_numpy(task)
 
 
 @contextmanager
-def _open_numpy(ranker: FRANe, task: EngineTask) -> Iterator[_Opened]:
-    source, constant = open_numpy_source(ranker, task.table)
-    with closing(source):
-        plan = make_plan(source, task.n_thresholds, task.n_threads, task.max_memory)
-        with (
-            ArrayStore(plan.on_disk) as store,
-            open_checkpoint(task.checkpoint, source, task.settings) as checkpoint,
-        ):
-            yield TileEngine(source, task.n_threads, store, checkpoint), constant
+def _open_numpy(task: EngineTask) -> Iterator[_Opened]:
+    source, constant = open_numpy_source(task)
+    with closing(source), planned_engine(TileEngine, source, task) as engine:
+        yield engine, constant
 
 
 def _on_torch(ranker: FRANe, task: EngineTask) -> bool:

@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from franet._common.threads import count_threads
 from franet.engine.plan import make_plan
 from franet.estimators._backend import (
     PREDICTION,
     approximate,
-    check,
     offers_gaps,
     open_engine,
     open_numpy_source,
+    task_of,
 )
 from franet.estimators._base import FeatureRanker, Need
 from franet.estimators._callbacks import telling
@@ -314,10 +313,10 @@ class FRANe(FeatureRanker):
             ``seconds_dense`` (if it is too dense to be stored).
         """
         start = time.perf_counter()
-        source, _ = open_numpy_source(self, check(self, X, PREDICTION))
+        task = task_of(self, X, PREDICTION)
+        source, _ = open_numpy_source(task)
         opening = time.perf_counter() - start
-        settings, n_threads = Settings.of(self), count_threads(self.n_jobs)
-        plan = make_plan(source, settings.n_thresholds, n_threads, settings.max_memory)
+        plan = make_plan(source, task.n_thresholds, task.n_threads, task.max_memory)
         expected, dense = plan.seconds(source)
         times = {"seconds": opening + expected, "seconds_dense": opening + dense}
         return asdict(plan) | times
