@@ -33,11 +33,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
 from franet.rankers import AgnoS, RandomRanking
-from franet.rankers import _agnos_numpy as library
-from franet.rankers._agnos_numpy import Network, Settings, Training, initial
+from franet.rankers import _agnos as library
+from franet.rankers._agnos import Network, Training, copy_of, initial
 from franet.rankers.agnos import hidden_units, standardize
 from franet.rankers.intrinsic_dimension import intrinsic_dimension
 
@@ -58,7 +59,7 @@ PUBLISHED = {
 }
 QUICK = ("ORL", "warpPIE10P", "Yale", "Isolet")
 N_CHOSEN = 100
-SETTINGS = Settings("slack", 1.0, 1e-2, 2000, 1e-2, 100)
+SETTINGS = AgnoS()
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class Change:
     """The library's definition; a change replaces one of these."""
 
     n_hidden: int = 0  # the intrinsic dimension
-    settings: Settings = SETTINGS
+    settings: AgnoS = SETTINGS
     tanh_decoder: bool = False
     unit_norm: str = "of each hidden unit"
     batch: int = 0  # the whole table
@@ -75,7 +76,7 @@ class Change:
 
 
 def trained_with(**other: Any) -> Change:
-    return Change(settings=replace(SETTINGS, **other))
+    return Change(settings=clone(SETTINGS).set_params(**other))
 
 
 def centred(X: np.ndarray) -> np.ndarray:
@@ -179,7 +180,7 @@ def normalise(network: Network, unit_norm: str) -> None:
 def literal_gradients(
     X: np.ndarray, network: Network, penalty: float, tanh_decoder: bool
 ) -> tuple[float, Network]:
-    a, W, b, V, c = network.arrays()
+    a, W, b, V, c = network
     H = np.tanh((X * a) @ W + b)
     output = np.tanh(H @ V + c) if tanh_decoder else H @ V + c
     R = output - X
@@ -196,7 +197,7 @@ def literal_train(
     X: np.ndarray, start: Network, change: Change, rng: np.random.RandomState
 ) -> tuple[Network, Training]:
     """Train as the library does, but for what it has no setting for."""
-    network, best = start.copy(), start
+    network, best = copy_of(start), start
     step = library._adam(network, change.settings.learning_rate)
     training = Training(change.settings, X.shape[1])
     left = np.empty(0, int)
@@ -211,7 +212,7 @@ def literal_train(
             change.tanh_decoder,
         )
         if training.better(loss):
-            best = network.copy()
+            best = copy_of(network)
         step(gradient)
         normalise(network, change.unit_norm)
     return best, training
@@ -224,7 +225,7 @@ def slack_of(T: np.ndarray, d: int, change: Change, seed: int) -> tuple[Any, int
     normalise(start, change.unit_norm)
     # The loss of a network that looks at nothing is the sum of the variances.
     tol = change.settings.tol * float((T**2).sum()) / T.size
-    settings = replace(change.settings, tol=tol)
+    settings = clone(change.settings).set_params(tol=tol)
     if change.tanh_decoder or change.batch or change.unit_norm != Change.unit_norm:
         change = replace(change, settings=settings)
         network, training = literal_train(T, start, change, rng)

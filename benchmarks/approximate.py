@@ -2,7 +2,7 @@
 
 ``python benchmarks/approximate.py`` compares both on 50,000 features, then measures
 the approximate search up to 400,000; ``--million`` adds 1,000,000 features, ``--only
-NAME`` (several times) takes some parts: agreement, seeds, subspaces, growth, million.
+NAME`` (several times) takes some parts: agreement, seeds, growth, million.
 Every measurement has a process of its own. Rows are printed and written to
 ``benchmarks/results/approximate.csv``; those that were not measured again stay.
 """
@@ -111,14 +111,13 @@ def measure(what: str, n: int, exact: bool, seed: int = 0) -> dict[str, Any]:
     if what.endswith("sampled"):
         _search.DEEP, _search.DEEP_PAIRS = 100, 0
     X = MAKERS[what](n, 100, seed=seed)
-    columns, settings, threads = np.arange(n), Settings(), 2
+    columns, threads = np.arange(n), 2
     # Kernels are compiled, or loaded, before the clock starts.
     small = MAKERS[what](5000, 100)
-    search_approximately(small, columns[:5000], settings, random_state=0)
+    seeded = [Settings(random=np.random.RandomState(0)) for _ in range(2)]
+    search_approximately(small, columns[:5000], seeded[0])
     start, cpu = time.perf_counter(), time.process_time()
-    found = search_approximately(
-        X, columns, settings, n_threads=threads, random_state=0
-    )
+    found = search_approximately(X, columns, seeded[1], n_threads=threads)
     row = {
         **costs(what, n, start, cpu),
         "winner": found.winner,
@@ -130,24 +129,6 @@ def measure(what: str, n: int, exact: bool, seed: int = 0) -> dict[str, Any]:
         row[name] = getattr(told, name)
     print(told, file=sys.stderr)
     return {**row, **compare(X, found.scores)} if exact else row
-
-
-def measure_subspaces(what: str, n: int, exact: bool, seed: int) -> dict[str, Any]:
-    """Return the figures of one table, ranked by random subspaces."""
-    from franet import FRANe
-    from franet.rankers import RandomSubspaces
-
-    X = MAKERS[what](n, 100, seed=seed)
-    FRANe().fit(X[:, :5000])
-    start, cpu = time.perf_counter(), time.process_time()
-    ranker = RandomSubspaces(random_state=0).fit(X)
-    row = {
-        **costs(what, n, start, cpu),
-        "score_agreement": ranker.approximation_.score_agreement,
-        "top_agreement": ranker.approximation_.top_agreement,
-    }
-    print(ranker.approximation_, file=sys.stderr)
-    return {**row, **compare(X, ranker.scores_)} if exact else row
 
 
 def compare(X: np.ndarray, scores: np.ndarray) -> dict[str, Any]:
@@ -227,12 +208,6 @@ def seeds() -> None:
         child("seeds", what, 50_000, True, seed)
 
 
-def subspaces() -> None:
-    for what in SEEDS:
-        child("subspaces", what, 50_000, True)
-    child("subspaces", "factors", 400_000)
-
-
 def growth() -> None:
     """Measure time against the number of features, and print its exponent."""
     rows = [child("growth", "factors", n) for n in (50_000, 100_000, 200_000, 400_000)]
@@ -248,7 +223,6 @@ def million() -> None:
 PARTS = {
     "agreement": agreement,
     "seeds": seeds,
-    "subspaces": subspaces,
     "growth": growth,
     "million": million,
 }
@@ -262,9 +236,8 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.child:
         warnings.simplefilter("ignore")
-        part, what, n, exact, seed = arguments.child
-        by = measure_subspaces if part == "subspaces" else measure
-        print(json.dumps(by(what, int(n), exact == "1", int(seed))))
+        _, what, n, exact, seed = arguments.child
+        print(json.dumps(measure(what, int(n), exact == "1", int(seed))))
         return
     default = [part for part in PARTS if part != "million" or arguments.million]
     for name in arguments.only or default:

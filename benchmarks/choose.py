@@ -37,7 +37,8 @@ class Without:
     """A share that says nothing."""
 
     def __init__(self, table: Any, *_: Any) -> None:
-        self._n, self.k = len(table.Z), _shares.N_NEIGHBOURS
+        self._n = len(getattr(table, "Z", table))
+        self.k = _shares.N_NEIGHBOURS
 
     def gains(self) -> np.ndarray:
         """Return that nothing is gained."""
@@ -55,7 +56,7 @@ def equal_weights(Z: np.ndarray) -> np.ndarray:
     return np.ones(len(Z))
 
 
-class ScaledNearest(_shares.Nearest):
+class ScaledNearest(_shares.NearestSamples):
     """Neighbours in standardized units."""
 
     def __init__(self, table: Any, runner: Any) -> None:
@@ -67,15 +68,15 @@ class ScaledNearest(_shares.Nearest):
 VARIANTS: dict[str, list[tuple[Any, str, Any]]] = {
     "as it is": [],
     "representatives alone": [
-        (_pick, "Linear", Without), (_pick, "Nearest", Without),
+        (_pick, "Linear", Without), (_pick, "NearestSamples", Without),
     ],
     "linear alone": [
-        (_pick, "Representatives", Without), (_pick, "Nearest", Without),
+        (_pick, "Representatives", Without), (_pick, "NearestSamples", Without),
     ],
-    "without neighbours": [(_pick, "Nearest", Without)],
+    "without neighbours": [(_pick, "NearestSamples", Without)],
     "without representatives": [(_pick, "Representatives", Without)],
     "without linear": [(_pick, "Linear", Without)],
-    "neighbours in scaled units": [(_pick, "Nearest", ScaledNearest)],
+    "neighbours in scaled units": [(_pick, "NearestSamples", ScaledNearest)],
     "all features count 1": [(_shares, "weights_of", equal_weights)],
     "32 candidates": [(_pick, "_SHORT", 32)],
     "128 candidates": [(_pick, "_SHORT", 128)],

@@ -41,11 +41,10 @@ from franet.engine.device import EngineTask
 from franet.engine.levels import SAMPLED, Levels
 from franet.engine.measure import Measure
 from franet.engine.passes import Degrees
-from franet.estimators._backend import open_engine
+from franet.estimators._backend import open_engine, settings_of
 from franet.pairs.similarity import open_source
 from franet.pairs.tiles import TileGrid
-from franet.search.exact import Settings, edge_rule, search, top_of
-from franet.search.thresholds import paper_limits
+from franet.search.exact import Settings, lay_out, search
 
 RESULTS = Path(__file__).resolve().parent / "results" / "dask.csv"
 COLUMNS = [
@@ -221,7 +220,7 @@ def _each(part: str, X: Any, client: Client) -> Iterator[dict[str, Any]]:
     FRANe(backend=client).fit(X[:, :600])
     before = max(client.run(_forget_peak).values())
     ranker = FRANe(backend=client)
-    settings = Settings.of(ranker)
+    settings = settings_of(ranker)
     note = "held out" if (n, m) in HELD_OUT else ""
     with open_engine(ranker, X) as (engine, _):
         workers = engine.source.workers
@@ -255,9 +254,7 @@ def _kinds(engine: Any, settings: Settings) -> Iterator[tuple[str, Callable[[], 
     noise = 1e-9 + 2 * engine.source.error
     yield "extremes", lambda: engine.reduce(passes.TileExtremes(noise))
     extrema = engine.extrema()
-    top = top_of(engine, extrema, settings)
-    limits = paper_limits("geometric", settings.n_thresholds, engine, extrema, top)
-    measure, edges = edge_rule(extrema, settings, top, limits)
+    _, measure, edges = lay_out(engine, engine.source.top, extrema, settings)
     found: list[Levels] = []
     yield "edges", lambda: found.append(Levels(engine, extrema, edges, measure))
     levels = found[0]
@@ -348,7 +345,7 @@ def limits(client: Client) -> Iterator[dict[str, Any]]:
         return found
 
     engine.harvest = spy  # type: ignore[method-assign]
-    outcome = search(engine, Settings.of(ranker))
+    outcome = search(engine, settings_of(ranker))
     kept = (2 * outcome.n_edges // 2 <= TileEngine.KEPT_PAIRS).sum()
     dense = len(outcome.n_edges) - int(kept)
     yield row("limits", "near", parts=dense, ratio=near[0] / pairs / dense, **size)

@@ -153,12 +153,14 @@ def mapped_cover(X: np.ndarray, mapped: np.ndarray) -> np.ndarray:
     varied = X.max(axis=0) > X.min(axis=0)
     Z = standardized(mapped[:, varied])
 
-    class Mapped(_shares.Representatives):
-        def __init__(self, table: _shares.Table, runner: TileRunner) -> None:
-            given = _shares.Table(Z, table.weights, table.examples, table.raw)
-            super().__init__(given, runner)
+    def represented(
+        _: np.ndarray, targets: np.ndarray, weights: np.ndarray, runner: TileRunner
+    ) -> _shares.Representatives:
+        drawn = len(targets) < len(Z)
+        part = _shares._draw(len(Z), len(targets)) if drawn else slice(None)
+        return _shares.Representatives(Z, Z[part], weights, runner)
 
-    with patch.object(_pick, "Representatives", Mapped):
+    with patch.object(_pick, "Representatives", represented):
         return order_of(Cover(COUNTS[-1], n_jobs=1), X)
 
 

@@ -84,7 +84,7 @@ OPERATIONS = {
     "to_pandas_edges": lambda net: net.to_pandas_edges(),
     "to_networkx": lambda net: net.to_networkx(),
     "to_igraph": lambda net: net.to_igraph(),
-    **{f"write .{e}": _write(e) for e in ("graphml", "gexf", "csv", "cx2", "json")},
+    **{f"write .{e}": _write(e) for e in ("graphml", "gexf", "csv", "json")},
 }
 
 

@@ -402,13 +402,13 @@ def run():
     assert summary.measured == 1
 
 
-@case(*(f"Store.{n}" for n in "append append_run close read read_runs".split()))
+@case(*(f"ResultsStore.{n}" for n in "append append_run close read read_runs".split()))
 def store():
-    from franet.evaluation import Store
+    from franet.evaluation import ResultsStore
 
-    with Store(FOLDER / "other-store") as store:
-        store.append(Store.read(FOLDER / "store")[0])
-        store.append_run(Store.read_runs(FOLDER / "store")[0])
+    with ResultsStore(FOLDER / "other-store") as store:
+        store.append(ResultsStore.read(FOLDER / "store")[0])
+        store.append_run(ResultsStore.read_runs(FOLDER / "store")[0])
     store.close()
 
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from franet import DegenerateRankingWarning, FRANe
-from franet.pairs.similarity import SIMILARITIES
-from franet.search.thresholds import PROGRESSIONS
+from franet.estimators._parameters import PROGRESSIONS, SIMILARITIES
 from naive import naive_frane
 from tables import TABLES, blocks
 

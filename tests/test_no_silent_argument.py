@@ -6,6 +6,7 @@ import inspect
 import warnings
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 
 import anndata
 import matplotlib.pyplot as plt
@@ -24,7 +25,7 @@ from evaluation.bad_rankers import (
 )
 from franet import AttributeNetwork, Cover, FRANe
 from franet.datasets import make_groups
-from franet.evaluation import Results, Store, evaluate, run
+from franet.evaluation import Results, ResultsStore, evaluate, run
 from franet.evaluation.statistics import hierarchical
 from franet.rankers import Variance
 
@@ -591,6 +592,8 @@ RUNS = {
     "skip_missing": ({"datasets": ["small", "missing"]}, True),
     "load": load_other,
     "listener": HEARD.append,
+    # Without `n_jobs` it is used: tests/evaluation/test_runner.py.
+    "client": SimpleNamespace(nthreads=dict),
 }
 
 
@@ -606,7 +609,7 @@ def measured(given, folder):
         return str(err)
     found = [
         [r.dataset, r.fold, r.ranker, r.status, r.top, r.values]
-        for r in Store.read(given["out"])
+        for r in ResultsStore.read(given["out"])
     ]
     return found, again.skipped, bool(HEARD), (folder / "elsewhere").exists()
 

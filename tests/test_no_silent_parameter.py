@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from franet import Cover, FRANe
 from franet.network import AttributeNetwork
-from franet.rankers import NAMES, Variance, get
+from franet.rankers import NAMES, get
 from tables import random
 
 pytestmark = [
@@ -120,13 +119,6 @@ CASES = {
         "tol": {"tol": 0.5},
     },
     "RandomRanking": {},
-    "RandomSubspaces": {
-        "ranker": {"ranker": Variance()},
-        "size": {"size": 5},
-        "n_rounds": ({"size": 5}, {"n_rounds": 1}),
-        "weights": ({"size": 5}, {"weights": "uniform"}),
-        "random_state": ({"size": 5}, {"random_state": 1}),
-    },
     "SPEC": {
         **GRAPH,
         "style": {"style": 1},
@@ -299,13 +291,6 @@ REFUSED = [
     ("NDFS", {"width": 2.0, "affinity": "binary"}),
     ("SPEC", {"width": 2.0, "affinity": "binary"}),
     ("SPEC", {"n_clusters": 2, "style": 1}),
-    ("RandomSubspaces", {"ranker": FRANe(similarity="precomputed")}),
-    ("RandomSubspaces", {"ranker": Cover(include=[1])}),
-    ("RandomSubspaces", {"ranker": Variance(5)}),
-    ("RandomSubspaces", {"ranker": FRANe(tie_break="denser")}),
-    ("RandomSubspaces", {"ranker": FRANe(store_candidates=True)}),
-    ("RandomSubspaces", {"ranker": FRANe(max_edges=5)}),
-    ("RandomSubspaces", {"ranker": FRANe(checkpoint="passes")}),
 ]
 
 

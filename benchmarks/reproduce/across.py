@@ -21,9 +21,10 @@ import numpy as np
 from joblib import Parallel, cpu_count, delayed
 from parts import CURVE, DATASETS, ERRORS
 
+from franet import __version__
 from franet.datasets import load
-from franet.evaluation import Record, Store, paper_folds
-from franet.evaluation._machine import machine, versions
+from franet.evaluation import Record, ResultsStore, paper_folds
+from franet.evaluation._unit import machine, versions
 from franet.evaluation.measures import FoldScorer
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
@@ -50,7 +51,7 @@ def judge(
     """Judge what is not judged yet; return the run, the units and the seconds."""
     start = time.monotonic()
     jobs = jobs or cpu_count()
-    with Store(stores / "across") as store:
+    with ResultsStore(stores / "across") as store:
         tasks = list(_tasks(stores, store, datasets or DATASETS, folds))
         run = token_hex(8) if tasks else ""
         if tasks:
@@ -75,16 +76,23 @@ def _about(run: str, jobs: int) -> dict[str, Any]:
 
 
 def _tasks(
-    stores: Path, store: Store, datasets: Iterable[str], folds: Sequence[int] | None
+    stores: Path,
+    store: ResultsStore,
+    datasets: Iterable[str],
+    folds: Sequence[int] | None,
 ) -> Iterator[tuple[str, int, list[Record], bool]]:
     """Yield a data set, a fold, the records to judge there, and whether the peer."""
     known = [
         record
         for part in dict.fromkeys(STORED.values())
-        for record in Store.read(stores / part)
+        for record in ResultsStore.read(stores / part)
         if STORED.get(record.ranker) == part and record.status == "ok"
     ]
-    there = {(r.dataset, r.fold, r.ranker) for r in store.records.values()}
+    there = {
+        (r.dataset, r.fold, r.ranker)
+        for r in store.records.values()
+        if r.version == __version__
+    }
     for dataset in datasets:
         for fold in range(10) if folds is None else folds:
             missing = [

@@ -28,7 +28,7 @@ from parts import (
 )
 from run import LAST, STORES
 
-from franet.evaluation import Results, Store, compare
+from franet.evaluation import Results, ResultsStore, compare
 from franet.evaluation.store import merge
 
 RESULTS = Path(__file__).resolve().parents[2] / "docs" / "benchmark" / "results"
@@ -79,7 +79,9 @@ def main() -> None:
 def _read(stores: Iterable[Path], part: str) -> Results:
     """Return the records of a part in the order of its rankers and of the data sets."""
     folders = [s / part for s in stores if (s / part).is_dir()]
-    records = list(merge(r for folder in folders for r in Store.read(folder)).values())
+    records = list(
+        merge(r for folder in folders for r in ResultsStore.read(folder)).values()
+    )
     order, names = [*parts()[part].rankers], parts()[part].datasets
     records.sort(key=lambda r: (order.index(r.ranker), names.index(r.dataset), r.fold))
     return Results(records)
@@ -91,7 +93,7 @@ def _runs(stores: Iterable[Path], part: str) -> list[dict[str, Any]]:
     for store in stores:
         if (store / part).is_dir():
             walls = _walls(store / part)
-            for run in Store.read_runs(store / part):
+            for run in ResultsStore.read_runs(store / part):
                 there = {key: run[key] for key in keep}
                 runs.append({**there, **walls.get(run["id"], {})})
     return runs
@@ -238,7 +240,7 @@ def _across(
     folders = [store / LAST for store in stores if (store / LAST).is_dir()]
     values: dict[tuple[str, str, str, int], dict[int, float]] = {}
     records = [r for r in table.records if r.ranker in STORED]
-    for record in [*records, *(r for f in folders for r in Store.read(f))]:
+    for record in [*records, *(r for f in folders for r in ResultsStore.read(f))]:
         for row in record.rows():
             if row.n_features in CURVE and row.measure in JUDGED:
                 key = (row.dataset, row.ranker, row.measure, row.n_features)

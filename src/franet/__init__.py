@@ -73,5 +73,6 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-# `ranker.report(path)` is a method of a package below that of reports.
-connect("report", lambda: __getattr__("report"))
+# Rankers write reports and measure themselves, results draw themselves: by packages
+# above their own.
+connect(__getattr__)

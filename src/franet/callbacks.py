@@ -13,7 +13,7 @@ __all__ = ["Progress"]
 
 
 class Progress:
-    """Tell how far a fit is: as a bar, or by a function.
+    """Report how far a fit is: as a bar, or by a function.
 
     Set it by ``ranker.set_callbacks(Progress())``. Unlike scikit-learn's progress bar
     it needs no version 1.9, and stays with the ranker on which it is set.
@@ -43,7 +43,7 @@ class Progress:
 
     def setup(self, estimator: Any, context: Any) -> None:
         """Get ready before a fit."""
-        # A terminal has room for the bar of one fit at a time.
+        # A terminal shows the bar of one fit at a time.
         if self.listener is None and self._bar is None:
             from franet.cli._screen import ProgressBar
 
@@ -53,7 +53,7 @@ class Progress:
         """Do nothing: only what is done counts."""
 
     def on_fit_task_end(self, estimator: Any, context: Any) -> None:
-        """Tell of a step that is done."""
+        """Report a step that is done."""
         stage = context.parent
         # Of the fit, its stages and their steps, the steps are the leaves.
         if context.max_subtasks != 0 or stage is None:

@@ -192,6 +192,7 @@ class MissingExtraError(ImportError):
 
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(f"{what} needs an extra: pip install 'franet[{extra}]'")
+        self.what, self.extra = what, extra
 
 
 class ApproximationWarning(Message, UserWarning):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 
-from franet._common.docs import shared_docs
+from franet._common.docs import entries, shared_docs
 
 AX = """
     ax : Axes, optional
@@ -79,3 +79,28 @@ def test_a_backslash_in_a_text_is_kept() -> None:
         """
 
     assert r"As in \1 and \alpha." in (plain.__doc__ or "")
+
+
+def test_entries_end_where_their_indentation_does() -> None:
+    found = entries(
+        """Draw.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            The axes to draw on,
+            or none.
+        mode : {"a", "b"}
+            A mode.
+
+        Returns
+        -------
+        axes : Axes
+        """
+    )
+    assert found == {
+        "ax": "ax : Axes, optional\n    The axes to draw on,\n    or none.",
+        "mode": 'mode : {"a", "b"}\n    A mode.',
+        "axes": "axes : Axes",
+    }
+    assert entries(None) == {}

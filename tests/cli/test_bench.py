@@ -15,14 +15,14 @@ from click.testing import CliRunner
 from evaluation.bad_rankers import load
 from franet import FRANe
 from franet.cli import main
-from franet.cli._bench_bar import BenchBar
 from franet.cli._specs import (
     parse_counts,
     parse_folds,
     parse_measures,
     parse_rankers,
 )
-from franet.evaluation import MEASURES, Record, Store, runner
+from franet.cli.bench import BenchBar
+from franet.evaluation import MEASURES, Record, ResultsStore, runner
 from franet.evaluation.runner import Status
 from franet.exceptions import UsageError
 from franet.rankers import NAMES, RANKERS
@@ -49,7 +49,7 @@ def small(monkeypatch):
 
 def fill(folder, sets=SETS, folds="paper", rankers=("frane", "random"), **fields):
     """Write results without measuring: values rise with the set and the ranker."""
-    with Store(folder) as store:
+    with ResultsStore(folder) as store:
         for i, dataset in enumerate(sets):
             for j, ranker in enumerate(rankers):
                 for fold in range(3):
@@ -71,7 +71,7 @@ def test_run_table_and_again(tmp_path, small):
     result = bench(*command)
     assert result.exit_code == 0, result.output
     assert "8 measured, 0 failed, 0 were there already" in result.stdout
-    records = Store.read(out)
+    records = ResultsStore.read(out)
     assert {r.dataset for r in records} == {"colon", "ORL"}
     assert {(m, k) for r in records for m in r.values for k in r.values[m]} == {
         (m, k) for m in ("rmae", "nmi") for k in (2, 4)
@@ -98,7 +98,7 @@ def test_failures_are_told(tmp_path, small):
     assert lines[0].startswith(f"warning: {spec} on colon, fold 0: failed. DataError: ")
     assert lines[5] == "warning: 2 more failed"
     assert "7 measured, 7 failed" in result.stdout
-    assert {r.ranker for r in Store.read(tmp_path)} == {"random", spec}
+    assert {r.ranker for r in ResultsStore.read(tmp_path)} == {"random", spec}
 
 
 def test_missing_data(tmp_path, monkeypatch):
@@ -130,7 +130,7 @@ def test_missing_data(tmp_path, monkeypatch):
         (["--folds", "2,3"], "--folds 2,3: give 'paper' or one number"),
         (["--n-features", "a"], "--n-features a: give whole numbers"),
         (["--measures", "mae"], "measures: there is no 'mae'"),
-        (["--max-memory", "much"], "max_memory='much' is not a size"),
+        (["--max-memory", "much"], "--max-memory much is not a size"),
         (["--jobs", "0"], "Invalid value for '--jobs'"),
         (["--timeout", "0"], "Invalid value for '--timeout'"),
     ],
@@ -206,7 +206,7 @@ def test_table_as_csv(tmp_path):
 def test_collapsed_and_failed_rankers_are_marked(tmp_path):
     folder = fill(tmp_path / "results", rankers=["frane"])
     fill(folder, rankers=["spec"], warnings=["All features tie."])
-    with Store(folder) as store:
+    with ResultsStore(folder) as store:
         store.append(
             Record("colon", "paper", 0, "ndfs", status="memory", reason="Too much.")
         )
@@ -226,7 +226,7 @@ def test_several_folds(tmp_path):
 
 def test_no_results(tmp_path):
     assert "holds no results" in fails("table", tmp_path, code=1)
-    Store(tmp_path).close()
+    ResultsStore(tmp_path).close()
     assert "holds no results yet" in fails("table", tmp_path, code=1)
 
 
@@ -248,7 +248,7 @@ def test_plot(tmp_path, kind, start):
 
 def test_plot_of_what_is_there(tmp_path):
     folder = fill(tmp_path / "results", sets=["colon"])
-    with Store(folder) as store:
+    with ResultsStore(folder) as store:
         store.append(Record("ORL", "paper", 0, "frane", status="failed", reason="No."))
     result = bench("plot", folder, "--out", tmp_path / "out")
     assert result.exit_code == 0, result.output
@@ -262,15 +262,17 @@ def test_plot_of_what_is_there(tmp_path):
 def test_bar(monkeypatch, capsys):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setenv("TTY_COMPATIBLE", "1")
-    with BenchBar() as bar:
-        bar.stage("looking at the data", 1, 4)
+    monkeypatch.setattr("franet.cli._screen._PATIENCE", 0)
+    with BenchBar(quiet=False) as bar:
+        bar("looking at the data", 1, 4)
         assert bar._bar.tasks[0].description == "looking at the data"
-        bar.stage("units", 9, 9)
-        bar(Status(0, 20, 0, 1.0, None))
-        bar(Status(3, 20, 1, 1.0, 200.0, Record("colon", "paper", 0, "x")))
+        bar("units", 0, 20)
+        bar.tell(Status(0, 20, 0, 1.0, None))
+        bar("units", 3, 20)
+        bar.tell(Status(3, 20, 1, 1.0, 200.0, Record("colon", "paper", 0, "x")))
         (task,) = bar._bar.tasks
-        assert (task.description, task.completed, task.total) == ("colon", 3, 20)
-        assert task.fields["note"] == "1 failed, 3 min left"
+        assert (task.completed, task.total) == (3, 20)
+        assert task.description == "colon, 1 failed, 3 min left"
     captured = capsys.readouterr()
     assert "3 min left" in captured.err
     assert captured.out == ""
@@ -280,12 +282,18 @@ def test_bar(monkeypatch, capsys):
     ("hidden", "wait", "lines"), [(0, 0, 2), (0, 60, 0), (1, 0, 0)]
 )
 def test_lines_without_a_terminal(monkeypatch, capsys, hidden, wait, lines):
-    monkeypatch.setattr("franet.cli._bench_bar._EVERY", wait)
-    with BenchBar(hidden=bool(hidden)) as bar:
-        bar.stage("looking at the data", 1, 4)
-        bar(Status(1, 20, 0, 1.0, 5.0))
-        bar(Status(2, 20, 0, 1.0, 4.0))
+    monkeypatch.setattr(sys.modules[BenchBar.__module__], "_EVERY", wait)
+    with BenchBar(quiet=bool(hidden)) as bar:
+        bar("looking at the data", 1, 4)
+        bar.tell(Status(1, 20, 0, 1.0, 5.0))
+        bar.tell(Status(2, 20, 0, 1.0, 4.0))
     assert len(capsys.readouterr().err.splitlines()) == lines
+
+
+def test_results_of_several_versions(tmp_path):
+    folder = fill(fill(tmp_path), rankers=["old"], version="0.0.1")
+    (line,) = bench("table", folder).stderr.splitlines()
+    assert line.startswith(f"warning: {folder}: measured by several versions, 0.0.1, ")
 
 
 INTERRUPTED = """
@@ -312,7 +320,7 @@ def test_interrupt(tmp_path):
     errors = process.communicate()[1].split("\n")
     assert process.returncode == 130
     assert [line for line in errors if line] == [
-        "Stopped. What is finished is kept; run again to go on.",
+        "Stopped. What is finished is kept; run again to resume.",
         "error: interrupted",
     ]
 

@@ -18,6 +18,7 @@ from cli.commands import NAMES, X, run, save
 from cli.test_bench import fill
 from cli.test_datasets import folders, put, server  # noqa: F401 (fixtures)
 from evaluation.bad_rankers import load
+from evaluation.stored import contents
 from franet.cli import main
 from franet.evaluation import runner
 
@@ -222,11 +223,13 @@ def outcome(command, args, folder):
         words = [*command.split(), *(a for a in args if str(a) not in TABLES)]
         words.insert(1, *(files or ["data.csv"]))
     result = run(*words)
-    found = {"code": result.exit_code, "stderr": result.stderr}
+    # On a busy machine a benchmark writes a line of progress every half a minute.
+    told = re.sub(r"^\d+ of \d+.* left: .*\n", "", result.stderr, flags=re.MULTILINE)
+    found = {"code": result.exit_code, "stderr": told}
     found["stdout"] = _timeless(result.stdout)
     for path in sorted(folder.rglob("*")):
-        # How a benchmark was run, and passes of a fit, are not results.
-        if path.is_file() and path.name != "runs.jsonl" and "passes" not in path.parts:
+        # Passes of a fit are not results.
+        if path.is_file() and "passes" not in path.parts:
             found[str(path.relative_to(folder))] = _content(path)
     return found
 
@@ -260,8 +263,8 @@ def _without_clock(value):
 
 
 def _content(path):
-    if path.suffix == ".jsonl":
-        lines = path.read_text().splitlines()
+    if path.suffix == ".sqlite":  # the records: how a benchmark was run is no result
+        lines = contents(path.parent)
         return sorted(json.dumps(_without_clock(json.loads(line))) for line in lines)
     return _timeless(path.read_text()) if path.suffix == ".json" else path.read_bytes()
 

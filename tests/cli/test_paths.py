@@ -15,7 +15,7 @@ from franet import FRANe
 from franet.anndata._file import write_ranked_file
 from franet.cli import main
 from franet.cli._paths import Command, Reads, Writes
-from franet.evaluation.store import LOCK, RECORDS, RUNS
+from franet.evaluation.store import FILES
 from franet.exceptions import UsageError
 from franet.io import read_table
 from franet.rankers import get
@@ -92,7 +92,7 @@ def inputs(tmp_path, monkeypatch):
 @pytest.fixture
 def no_work(monkeypatch):
     monkeypatch.setattr("franet.io.read_table", None)
-    monkeypatch.setattr("franet.evaluation.store.Store.read", None)
+    monkeypatch.setattr("franet.evaluation.store.ResultsStore.read", None)
 
 
 CASES = [
@@ -122,11 +122,12 @@ def test_an_output_is_no_input(inputs, tmp_path, command, output, source, way):
     assert {name: path.read_bytes() for name, path in inputs.items()} == before
 
 
-@pytest.mark.parametrize("name", [RECORDS, RUNS, LOCK])
+@pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("way", WAYS)
 def test_a_table_of_a_benchmark_is_not_its_results(tmp_path, monkeypatch, name, way):
     monkeypatch.chdir(tmp_path)
     folder = fill(tmp_path / "results")
+    (folder / name).touch()
     before = {path: path.read_bytes() for path in folder.iterdir()}
     target = way(folder / name, folder)
     line = fails("bench", "table", folder, "--csv", target, "--force", code=2)
@@ -138,26 +139,26 @@ def test_a_table_of_a_benchmark_is_not_its_results(tmp_path, monkeypatch, name, 
 
 def test_pictures_of_a_benchmark_are_not_its_results(tmp_path):
     folder = fill(tmp_path / "results")
-    before = (folder / RECORDS).read_bytes()
+    before = (folder / FILES[0]).read_bytes()
     for name in ("curves-colon.svg", "critical-difference.svg"):
         link = folder / name
         for make in (link.symlink_to, link.hardlink_to):
-            make(folder / RECORDS)
+            make(folder / FILES[0])
             arguments = ["bench", "plot", folder, "--out", folder, "--force"]
             assert f"is the same file as FOLDER ({folder}" in fails(*arguments, code=2)
-            assert (folder / RECORDS).read_bytes() == before
+            assert (folder / FILES[0]).read_bytes() == before
             link.unlink()
-    line = fails("bench", "plot", folder, "--out", folder / RECORDS, code=2)
+    line = fails("bench", "plot", folder, "--out", folder / FILES[0], code=2)
     assert "--out" in line
     assert run("bench", "plot", folder, "--out", folder).exit_code == 0
-    assert (folder / RECORDS).read_bytes() == before
+    assert (folder / FILES[0]).read_bytes() == before
 
 
 def test_results_of_a_benchmark_are_not_a_data_set(tmp_path, monkeypatch):
     data, out = tmp_path / "colon.mat", tmp_path / "results"
     data.write_bytes(b"table")
     out.mkdir()
-    (out / RECORDS).symlink_to(data)
+    (out / FILES[0]).symlink_to(data)
     monkeypatch.setattr("franet.datasets.find", lambda name: data)
     line = fails("bench", "run", "--datasets", "colon", "--out", out, code=2)
     assert f"is the same file as --datasets colon ({data})" in line

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import sys
 import warnings
 
@@ -11,6 +12,7 @@ from scipy import sparse
 
 from cli.commands import NAMES, X, fails, rank, run, save
 from franet import FRANe, __version__
+from franet.cli import main
 from franet.exceptions import DegenerateRankingWarning
 
 
@@ -128,18 +130,20 @@ def test_options_reach_the_estimator(data):
     }  # fmt: skip
 
 
-def test_choices_are_those_of_the_estimator():
-    from franet.cli import _options
-    from franet.pairs.similarity import CORRELATIONS, SIMILARITIES
-    from franet.quality import QUALITIES
-    from franet.search.centrality import CENTRALITIES
-    from franet.search.thresholds import PROGRESSIONS
+def test_options_are_those_of_the_parameters():
+    from franet.estimators._parameters import FRANE, Choices, Range
 
-    assert set(_options.SIMILARITIES) == set(SIMILARITIES)
-    assert set(_options.CORRELATIONS) == set(CORRELATIONS)
-    assert set(_options.THRESHOLDS) == set(PROGRESSIONS)
-    assert set(_options.CENTRALITIES) == {"pagerank", *CENTRALITIES}
-    assert set(_options.QUALITIES) == {"random", *QUALITIES}
+    options = {option.opts[0]: option for option in main.commands["rank"].params}
+    for name, parameter in FRANE.items():
+        option = options.get(f"--{name.replace('_', '-')}")
+        assert (option is not None) == bool(parameter.help)
+        for kind in parameter.allowed if option else ():
+            if isinstance(kind, Choices):
+                assert set(kind) <= set(option.type.choices)
+                assert f"[default: {parameter.default}" in option.help
+            elif isinstance(kind, Range) and str not in parameter.allowed:
+                assert (option.type.min, option.type.max) == (kind.low, kind.high)
+                assert f"[default: {parameter.default}]" in option.help
 
 
 @pytest.mark.parametrize(
@@ -355,7 +359,7 @@ def test_dry_run_of_a_wide_table(tmp_path):
 def test_max_memory_that_is_no_size(data, size):
     result = rank(data, "--max-memory", size)
     assert result.exit_code == 2
-    assert result.stderr.startswith(f"error: --max-memory {size or repr(size)} is not")
+    assert result.stderr.startswith(f"error: --max-memory {shlex.quote(size)} is not")
     assert "text such as '2 GB'" in result.stderr
 
 

@@ -18,8 +18,8 @@ def test_what_can_be_picked(tmp_path, data):
     assert "(1 features constant, ranked last)" in run("rank", path).stdout
     assert picks(path, "--top", 10)[-1] == "g9"  # constant, behind all others
     line = fails("rank", path, "--top", 9, "--exclude", "g1", code=2)
-    assert "--top 9: only 8 features can be picked: others are constant" in line
-    assert fails("rank", data, "--top", 11, code=2).endswith("ask for at most 10")
+    assert "--top 9, but only 8 features can be picked: others are constant" in line
+    assert fails("rank", data, "--top", 11, code=2).endswith("Ask for at most 10.")
     line = fails("rank", data, "--top", 1, "--include", "g1,g2", code=2)
     assert "--top 1, but --include names 2 features" in line
     everything = ",".join(NAMES)

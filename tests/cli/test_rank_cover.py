@@ -177,7 +177,7 @@ def test_the_option_ranker_decides(data, options, ranker):
         (["--set", "n_ranked"], ["'n_ranked' is not of the form parameter=value"]),
         (["--set", "n_features_to_select=3"], ["is set by --top"]),
         (["--set", "n_ranked=3", "--set", "n_ranked=4"], ["set it once"]),
-        (["--set", "n_ranked=0"], ["'n_ranked' parameter of Cover must be"]),
+        (["--set", "n_ranked=0"], ["'--set n_ranked' parameter of Cover must be"]),
         (["--top", "some"], ["'some' is not a positive integer or 'auto'"]),
         (["--stability", "1"], ["--stability", "x>=2"]),
     ],
@@ -240,7 +240,7 @@ def test_memory_is_what_was_told():
     from franet.cli._job import plan_table
 
     table = np.random.default_rng(0).normal(size=(300, 6000))
-    told = plan_table(table, None, {}, "cover")["memory"]
+    told = plan_table(table, {}, "cover")["memory"]
     tracemalloc.start()
     try:
         Cover(4, n_ranked=4).fit(table)

@@ -43,12 +43,14 @@ def test_parameters_refused_by_the_estimator_are_usage(data, monkeypatch):
             return super().fit(X, y)
 
     monkeypatch.setattr("franet.estimators._cover.Cover", Strict)
-    assert "'n_ranked' parameter" in fails("rank", data, code=2)
+    assert "'--set n_ranked' parameter" in fails("rank", data, code=2)
 
 
 def test_top_larger_than_the_table(data):
     line = fails("rank", data, "--top", 11, code=2)
-    assert line == "error: --top 11: the table has 10 features; ask for at most 10"
+    assert line == (
+        "error: --top 11, but the table has 10 features. Ask for at most 10."
+    )
 
 
 def test_usage_errors_point_to_help():
@@ -169,16 +171,16 @@ def test_whatever_happens_is_one_line(data, monkeypatch, error, code, part):
 def test_pipe_that_breaks_at_the_end(data, monkeypatch):
     import click
 
-    from franet.cli import _group
+    from franet.cli import _errors
 
     def broken(*args, **kwargs):
         raise BrokenPipeError
 
     calls = []
     monkeypatch.setattr(click.Group, "main", broken)
-    monkeypatch.setattr(_group.os, "dup2", lambda *args: calls.append(args))
+    monkeypatch.setattr(_errors.os, "dup2", lambda *args: calls.append(args))
     with open(os.devnull, "w") as out, pytest.raises(SystemExit) as caught:
-        monkeypatch.setattr(_group.sys, "stdout", out)
+        monkeypatch.setattr(_errors.sys, "stdout", out)
         main(["rank", str(data)])
     assert caught.value.code == 1
     assert len(calls) == 1
@@ -192,3 +194,11 @@ def test_click_errors_that_are_no_usage(data, monkeypatch):
 
     monkeypatch.setattr("franet.io.read_table", read_table)
     assert fails("rank", data, code=1) == "error: told by click"
+
+
+def test_other_commands_name_parameters_without_an_option(tmp_path):
+    path = tmp_path / "d.csv"
+    path.write_text("a,b\n1,2\n3,\n5,6\n2,2\n")
+    line = fails("evaluate", path, "--rankers", "cover", "--folds", 2, code=1)
+    assert "Column 'b' (1) holds NaN in row 1" in line
+    assert "--missing" not in line

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from franet.cli import main
 from franet.rankers import RANKERS, ColumnSubset, RandomRanking
-from franet.rankers._agnos_numpy import Training
+from franet.rankers._agnos import Training
 
 rng = np.random.default_rng(0)
 BASE = rng.normal(size=(60, 4))

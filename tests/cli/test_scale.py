@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.preprocessing import StandardScaler
 
 from cli.commands import X, read, run
-from franet.cli._scale import standardized
+from franet.cli._job import standardized
 
 TABLE = np.column_stack([X, np.full(len(X), 3.0)])
 UNITS = 10.0 ** np.array([200, -200, 154, 0, 306, -306, 100, -100, 1, 2])

@@ -8,7 +8,6 @@ from scipy.stats import beta
 
 from franet.cover._suggest import Suggestion, _kept, suggest
 from franet.datasets import make_groups
-from franet.exceptions import UsageError
 from franet.rankers import FacilityLocation
 
 pytestmark = pytest.mark.filterwarnings(
@@ -299,15 +298,3 @@ def test_no_picks():
     assert found.count is None
     assert len(found.kept) == 0
     assert "No feature was picked" in str(found)
-
-
-@pytest.mark.parametrize("share", [0.0, 1.0, -1.0, float("nan")])
-def test_bad_share(share):
-    with pytest.raises(UsageError, match="share lies between 0 and 1"):
-        suggest(np.eye(3), np.arange(2), share=share)
-
-
-@pytest.mark.parametrize("order", [[0, 0], [3], [-1]])
-def test_bad_order(order):
-    with pytest.raises(UsageError, match="order names each of the 3 rows at most once"):
-        suggest(np.eye(3), np.array(order))

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from franet.engine import kernels
 from franet.engine._numpy import TileEngine
-from franet.pairs.similarity import SIMILARITIES
+from franet.estimators._parameters import SIMILARITIES
 from naive import naive_frane
 from tables import random
 from test_agreement import assert_agrees, fit, power

@@ -13,10 +13,11 @@ from franet.engine._numpy import TileEngine
 from franet.engine._windows import WindowSource, windows
 from franet.engine.pairs import Gather
 from franet.engine.passes import Pass, Strongest
+from franet.estimators._backend import settings_of
 from franet.pairs.similarity import open_source
 from franet.pairs.similarity._correlation import BLOCK
 from franet.pairs.tiles import PairSource, TileGrid
-from franet.search.exact import Settings, search
+from franet.search.exact import search
 from tables import blocks
 
 TABLE = blocks(m=25, n=150)  # five blocks of the small ones
@@ -51,7 +52,7 @@ def outcomes(X, **choice):
     ranker = FRANe(**{"n_thresholds": 15, **choice})
     options = {"p": ranker.p, "variant": ranker.variant}
     source, _ = open_source(X, ranker.similarity, **options)
-    settings = Settings.of(ranker)
+    settings = settings_of(ranker)
     return search(TileEngine(source), settings), search(WindowEngine(source), settings)
 
 

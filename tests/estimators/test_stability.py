@@ -252,17 +252,18 @@ def test_it_prints_itself():
     ("options", "message"),
     [
         ({"n_boot": 1}, "n_boot=1: give a whole number of at least 2"),
-        ({"n_boot": 2.0}, "n_boot=2.0"),
-        ({"n_boot": True}, "n_boot=True"),
+        ({"n_boot": 2.0}, "n_boot must be a whole number, not 2.0"),
+        ({"n_boot": True}, "n_boot must be a whole number, not True"),
         ({"top": 0}, "top=0: give a number of features from 1 to 8"),
         ({"top": 9}, "top=9"),
-        ({"top": 0.5}, "top=0.5"),
+        ({"top": 0.5}, "top must be a whole number or None, not 0.5"),
         ({"level": 1}, "level=1: give a share between 0 and 1"),
-        ({"level": "high"}, "level='high'"),
+        ({"level": "high"}, "level must be a number, not 'high'"),
         ({"method": "jackknife"}, "method='jackknife': choose one of bootstrap, half"),
         ({"random_state": -1}, "random_state=-1: give a whole number from 0 on"),
-        ({"random_state": "x"}, "random_state='x'"),
+        ({"random_state": "x"}, "random_state must be a whole number or None"),
         ({"n_jobs": 0}, "n_jobs=0: give a number of threads"),
+        ({"n_jobs": "all"}, "n_jobs must be a whole number or None, not 'all'"),
     ],
 )
 def test_bad_options(options, message):

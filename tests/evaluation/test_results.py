@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import BaseEstimator
 
 from franet import FRANe
-from franet._common.table import Table
+from franet._common.table import TextTable
 from franet.evaluation import Record, Results
 from franet.evaluation.records import changed_parameters
 from franet.exceptions import DataError, UsageError
@@ -98,7 +98,7 @@ def test_the_table_of_one_set():
 
 
 def test_no_formulas_in_a_csv_file():
-    made = Table(["ranker", "=b"], [["=1+1", -0.5], ["plain", 2]])
+    made = TextTable(["ranker", "=b"], [["=1+1", -0.5], ["plain", 2]])
     lines = made.to_csv().splitlines()
     assert lines == ["ranker,'=b", "'=1+1,-0.5", "plain,2"]
 
@@ -239,11 +239,11 @@ def test_parameters_that_are_not_the_defaults():
 
 
 def test_a_table_prints_numbers_to_the_right():
-    table = Table(["name", "x"], [["a", 1.0], ["long", None]], ["note <b>"])
+    table = TextTable(["name", "x"], [["a", 1.0], ["long", None]], ["note <b>"])
     assert str(table) == "name      x\n────  ─────\na     1.000\nlong\nnote <b>"
     assert "note &lt;b&gt;" in table._repr_html_()
-    assert str(Table(["a"], [])) == "a\n─"
-    assert str(Table(["a"], [[-1e-9]])).endswith("\n0.000")
+    assert str(TextTable(["a"], [])) == "a\n─"
+    assert str(TextTable(["a"], [[-1e-9]])).endswith("\n0.000")
 
 
 def test_curves_are_drawn():

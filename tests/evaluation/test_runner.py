@@ -25,23 +25,18 @@ from evaluation.bad_rankers import (
     load_other,
     stand_in_for_sklearn,
 )
+from evaluation.stored import contents, rows_in
+from franet._common.version import __version__
 from franet.evaluation import MEASURES, Results, evaluate, runner
-from franet.evaluation._machine import machine, versions
-from franet.evaluation.records import Record
+from franet.evaluation._unit import machine, versions
 from franet.evaluation.runner import run
-from franet.evaluation.store import RECORDS, RUNS, Store
+from franet.evaluation.store import ResultsStore
 from franet.exceptions import DataError, UsageError
 
 HALVES = [(np.arange(10), np.arange(10, 20))]
 linux = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 # Where it does not matter what scikit-learn does.
 quick = pytest.mark.usefixtures("quick_workers")
-
-
-def rows_in(folder):
-    """Return every row of every line: nothing is merged here."""
-    lines = (folder / RECORDS).read_text().splitlines()
-    return [row for line in lines for row in Record.from_json(line).rows()]
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +74,7 @@ def bad(tmp_path_factory, stand_in):
             ["a"], rankers, folder, folds=HALVES, n_features=[2], measures="rmae",
             n_jobs=2, load=load, listener=heard.append,
         )  # fmt: skip
-    return summary, {r.ranker: r for r in Store.read(folder)}, heard
+    return summary, {r.ranker: r for r in ResultsStore.read(folder)}, heard
 
 
 @pytest.mark.parametrize(
@@ -143,13 +138,13 @@ def test_memory(tmp_path):
 def test_too_little_memory_for_anything(tmp_path):
     with pytest.raises(UsageError, match=r"max_memory=1000000: a worker takes .* more"):
         run(["a"], {"good": ByColumn()}, tmp_path, max_memory=10**6, load=load)
-    assert Store.read(tmp_path) == []
+    assert ResultsStore.read(tmp_path) == []
 
 
 def test_same_values_as_without_processes(tmp_path):
     rankers = {"noisy": Noisy(), "fixed": Noisy(random_state=3), "column": ByColumn()}
     run(["a", "b"], rankers, tmp_path, folds=4, seed=5, n_jobs=2, load=load)
-    found = Results(Store.read(tmp_path))
+    found = Results(ResultsStore.read(tmp_path))
     assert found.datasets == ["a", "b"]
     assert found.rankers == ["noisy", "fixed", "column"]
     expected = [
@@ -177,20 +172,20 @@ def test_more_of_the_same(tmp_path):
     )
     noisy, column = {"noisy": Noisy()}, {"column": ByColumn()}
     go(["a"], noisy, measures=["rmae"], n_features=[2])
-    first = (tmp_path / RECORDS).read_bytes()
+    first = contents(tmp_path)
     again = go(["a"], noisy, measures=["rmae"], n_features=[2])
     assert (again.run, again.measured, again.skipped) == ("", 0, 1)
-    assert (tmp_path / RECORDS).read_bytes() == first
-    assert len(Store.read_runs(tmp_path)) == 1, "there was nothing to do"
+    assert contents(tmp_path) == first
+    assert len(ResultsStore.read_runs(tmp_path)) == 1, "there was nothing to do"
 
     more = go(["a"], noisy, measures=["rmae", "r2"], n_features=[2, 4])
     assert more.measured == 1
-    assert (tmp_path / RECORDS).read_bytes().startswith(first)
+    assert contents(tmp_path)[:1] == first
     assert {(row.measure, row.n_features) for row in rows_in(tmp_path)} == {
         ("rmae", 2), ("rmae", 4), ("r2", 2), ("r2", 4)
     }  # fmt: skip
-    assert len(rows_in(tmp_path)) == 4
-    (merged,) = Store.read(tmp_path)
+    (merged,) = ResultsStore.read(tmp_path)
+    assert len(list(merged.rows())) == 4
     direct = evaluate(
         load("a")[0], rankers=noisy, folds=HALVES, n_features=[2, 4],
         measures=["rmae", "r2"], references=False, name="a",
@@ -199,7 +194,8 @@ def test_more_of_the_same(tmp_path):
 
     wide = go(["a", "b"], noisy | column, measures=["rmae", "r2"], n_features=[2, 4])
     assert (wide.measured, wide.skipped) == (3, 1)
-    assert len(rows_in(tmp_path)) == len(set(rows_in(tmp_path))) == 16
+    found = list(Results(ResultsStore.read(tmp_path)).rows())
+    assert len(found) == len(set(found)) == len(set(rows_in(tmp_path))) == 16
 
 
 @quick
@@ -208,7 +204,7 @@ def test_some_folds_now_the_others_later(tmp_path):
         run, ["a"], {"noisy": Noisy()}, folds=4, n_jobs=1, measures="rmae", load=load
     )
     go(out=tmp_path / "here", fold_numbers=[0, 2])
-    assert {record.fold for record in Store.read(tmp_path / "here")} == {0, 2}
+    assert {record.fold for record in ResultsStore.read(tmp_path / "here")} == {0, 2}
     assert go(out=tmp_path / "here").measured == 2
     go(out=tmp_path / "whole")
     assert set(rows_in(tmp_path / "here")) == set(rows_in(tmp_path / "whole"))
@@ -238,7 +234,7 @@ def test_failures_are_tried_again_on_demand(tmp_path):
     block.unlink()
     assert go().skipped == 1
     assert go(retry_failed=True).measured == 1
-    assert [record.status for record in Store.read(out)] == ["ok"]
+    assert [record.status for record in ResultsStore.read(out)] == ["ok"]
     assert go(retry_failed=True).skipped == 1
 
 
@@ -253,7 +249,7 @@ def test_threads(tmp_path, monkeypatch, cores, jobs, threads):
     assert summary.failed[0].reason == f"RuntimeError: threads: [{threads}]"
     assert os.environ["OMP_NUM_THREADS"] == "7", "as before"
     assert "NUMBA_NUM_THREADS" not in os.environ
-    (about,) = Store.read_runs(tmp_path)
+    (about,) = ResultsStore.read_runs(tmp_path)
     assert (about["n_jobs"], about["threads"]) == (jobs, threads)
 
 
@@ -263,7 +259,7 @@ def test_what_a_run_was(tmp_path):
         ["a"], {"c": ByColumn()}, tmp_path, folds=2, n_features=np.array([2, 3]),
         measures=("rmae",), n_jobs=1, timeout=3600, max_memory="2 GB", load=load,
     )  # fmt: skip
-    (about,) = Store.read_runs(tmp_path)
+    (about,) = ResultsStore.read_runs(tmp_path)
     assert about["versions"] == versions()
     assert {"franet", "python", "numpy", "scipy", "scikit-learn", "numba"} <= {
         *about["versions"]
@@ -276,7 +272,7 @@ def test_what_a_run_was(tmp_path):
         "max_memory": 2 * 10**9,
     }  # fmt: skip
     assert {name: about[name] for name in expected} == expected
-    assert {record.run for record in Store.read(tmp_path)} == {about["id"]}
+    assert {record.run for record in ResultsStore.read(tmp_path)} == {about["id"]}
 
 
 @pytest.fixture
@@ -319,7 +315,7 @@ def test_no_worker_is_left(tmp_path, workers):
         run(["b"], {"c": ByColumn()}, tmp_path, folds=2, n_jobs=2, load=load,
             listener=stop)  # fmt: skip
     assert workers() == []
-    assert len(Store.read(tmp_path)) == 3, "what was finished is kept"
+    assert len(ResultsStore.read(tmp_path)) == 3, "what was finished is kept"
 
 
 @quick
@@ -330,8 +326,8 @@ def test_missing_data(tmp_path):
         go()
     with pytest.raises(DataError, match=r"cannot be loaded. missing: .* fetch it"):
         run(["a", "missing"], {"c": ByColumn()}, tmp_path, load=load)
-    assert Store.read(tmp_path) == []
-    assert (tmp_path / RUNS).read_text() == ""
+    assert ResultsStore.read(tmp_path) == []
+    assert contents(tmp_path, "franet_runs") == []
     summary = go(skip_missing=True, n_jobs=1)
     assert (summary.measured, summary.datasets) == (2, ["a"])
     with pytest.raises(DataError, match="cannot be loaded"):
@@ -355,7 +351,7 @@ def test_results_are_not_mixed(tmp_path):
 
 def test_two_runs_on_one_folder(tmp_path):
     with (
-        Store(tmp_path),
+        ResultsStore(tmp_path),
         pytest.raises(DataError, match="another run is writing to this folder"),
     ):
         run(["a"], {"c": ByColumn()}, tmp_path, load=load)
@@ -365,12 +361,23 @@ def bad_arguments():
     good = {"datasets": ["a"], "rankers": {"c": ByColumn()}, "load": load}
     local = type("Local", (ByColumn,), {})
     yield good | {"datasets": []}, "datasets: name at least one"
-    yield good | {"datasets": ["a", "b", "a"]}, "datasets: a is named twice"
-    yield good | {"rankers": {}}, "rankers: give estimators by label"
-    yield good | {"rankers": [ByColumn()]}, "rankers: give estimators by label"
-    yield good | {"rankers": {"x": "frane"}}, "rankers: 'x' is no estimator: 'frane'"
-    yield good | {"rankers": {"x": local()}}, "x: cannot be sent to another process"
-    yield good | {"load": lambda name: load(name)}, "load: cannot be sent to another"
+    yield good | {"rankers": {}}, "rankers: name at least one"
+    yield good | {"rankers": 3}, "rankers must be a ranker, a name, or several, not 3"
+    yield good | {"rankers": {"x": 3}}, "rankers: 3 is neither an estimator nor a name"
+    yield (
+        good | {"rankers": {"x": local()}},
+        "cannot be sent to another process .*Local",
+    )
+    yield (
+        good | {"load": lambda name: load(name)},
+        "rankers or load cannot be sent to another process .*<lambda>",
+    )
+    client = types.SimpleNamespace(nthreads=dict)
+    for name, value in {"n_jobs": 2, "timeout": 3.0, "max_memory": 10**9}.items():
+        yield (
+            good | {"client": client, name: value},
+            rf"{name}={value} applies to processes of this machine, not with client",
+        )
     yield good | {"n_jobs": 0}, "n_jobs=0: give a number of at least 1"
     yield good | {"timeout": 0}, "timeout=0: give seconds, more than 0"
     yield good | {"max_memory": "much"}, "max_memory='much' is not a size"
@@ -398,3 +405,62 @@ def test_ranker_that_workers_cannot_import(tmp_path, monkeypatch):
         UsageError, match=r"A worker cannot take .* 'only_here'.*module"
     ):
         run(["a"], {"x": module.Ranker()}, tmp_path, n_jobs=1, load=load)
+
+
+@quick
+def test_another_version_is_measured_again(tmp_path, monkeypatch):
+    """Also what failed then: each record says which version measured it."""
+    block = tmp_path / "block"
+    block.touch()
+    rankers = {"noisy": Noisy(), "fails": FailsUntil(str(block))}
+    out = tmp_path / "out"
+    go = functools.partial(run, ["a"], rankers, out, folds=HALVES, n_jobs=1, load=load)
+    go()
+    block.unlink()
+    assert go().skipped == 2
+    assert {r.version for r in ResultsStore.read(out)} == {__version__}
+    assert all(r.machine == machine() for r in ResultsStore.read(out) if r.values)
+    old = [replace(r, version="0.0.1", values={}) for r in ResultsStore.read(out)]
+    with ResultsStore(out) as store:
+        for record in old:
+            store.append(record)
+    assert {r.version for r in ResultsStore.read(out)} == {"0.0.1"}
+    again = go()
+    assert (again.measured, again.skipped) == (2, 0)
+    assert {(r.version, r.status) for r in ResultsStore.read(out)} == {
+        (__version__, "ok")
+    }
+    assert go().skipped == 2
+
+
+def test_on_a_cluster(tmp_path):
+    """The same values; a worker that is lost is replaced, a deadly unit has failed."""
+    distributed = pytest.importorskip("distributed", reason="needs franet[dask]")
+    rankers = {"noisy": Noisy(), "raising": Raising(), "deadly": Dying("kill")}
+    heard = []
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=2, processes=True, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        client.run(sys.path.append, os.path.dirname(os.path.dirname(__file__)))
+        go = functools.partial(
+            run, datasets=["a", "b"], out=tmp_path, folds=4, client=client, load=load,
+            measures="rmae", listener=heard.append,
+        )  # fmt: skip
+        summary = go(rankers={name: rankers[name] for name in ("noisy", "raising")})
+        assert (summary.measured, len(summary.failed)) == (8, 8)
+        assert go(rankers=rankers, datasets=["a"], fold_numbers=[0]).skipped == 2
+    assert heard[-1].left == 0.0
+    status = {(r.ranker, r.status) for r in ResultsStore.read(tmp_path)}
+    assert status == {("noisy", "ok"), ("raising", "failed"), ("deadly", "failed")}
+    expected = {
+        row
+        for name in "ab"
+        for row in evaluate(
+            load(name)[0], rankers={"noisy": Noisy()}, folds=4, measures="rmae",
+            references=False, name=name,
+        ).rows()
+    }  # fmt: skip
+    assert set(Results(ResultsStore.read(tmp_path)).rows()) == expected

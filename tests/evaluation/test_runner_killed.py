@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from evaluation.bad_rankers import Noisy, load, stand_in_for_sklearn
+from evaluation.stored import contents, rows_in
 from franet.evaluation import evaluate
-from franet.evaluation.records import Record
-from franet.evaluation.store import RECORDS, RUNS, Store
+from franet.evaluation.store import ResultsStore
 
 TESTS = Path(__file__).parent.parent
 SETS = ["a", "b", "c", "d", "e", "f"]
@@ -90,21 +90,6 @@ def wait_for(condition):
         time.sleep(0.02)
 
 
-def whole_lines(folder):
-    """Return the finished lines of the file, as they are."""
-    file = folder / RECORDS
-    content = file.read_bytes() if file.exists() else b""
-    return content[: content.rfind(b"\n") + 1]
-
-
-def rows(content):
-    return [
-        row
-        for line in content.decode().splitlines()
-        for row in Record.from_json(line).rows()
-    ]
-
-
 def kill_at_a_moment(process, generator, early):
     """Kill a runner at a random moment; return the units that it called finished."""
     said = []
@@ -124,12 +109,12 @@ def test_killed_twenty_times(tmp_path, start):
     """No finished row is lost, none comes twice, and the end is as if undisturbed."""
     folder = tmp_path / "results"
     generator = random.Random(0)
-    before, progress = b"", 0
+    before, progress = [], 0
     for kill in range(KILLS):
         said = kill_at_a_moment(start(MANY, folder), generator, early=kill % 4 == 0)
-        after = whole_lines(folder)
-        assert after.startswith(before), "finished lines stay as they are"
-        found = [row[:-3] for row in rows(after)]
+        after = contents(folder)
+        assert after[: len(before)] == before, "finished records stay as they are"
+        found = [row[:-3] for row in rows_in(folder)]
         assert said <= set(found)
         assert len(found) == len(set(found)), "a unit is there twice"
         progress += len(after) > len(before)
@@ -141,9 +126,8 @@ def test_killed_twenty_times(tmp_path, start):
     last = start(MANY, folder)
     errors = last.communicate()[1]
     assert last.returncode == 0, errors
-    after = whole_lines(folder)
-    assert after.startswith(before)
-    found = rows(after)
+    assert contents(folder)[: len(before)] == before
+    found = rows_in(folder)
     assert len(found) == len(set(found)) == UNITS
     quick = {label: Noisy() for label in LABELS}
     expected = {
@@ -155,8 +139,8 @@ def test_killed_twenty_times(tmp_path, start):
         ).rows()
     }  # fmt: skip
     assert {(row.dataset, row.fold, row.ranker, row.value) for row in found} == expected
-    ids = [run["id"] for run in Store.read_runs(folder)]
-    assert len(ids) == len(set(ids)) == (folder / RUNS).read_text().count("\n")
+    ids = [run["id"] for run in ResultsStore.read_runs(folder)]
+    assert len(ids) == len(set(ids)) > progress
 
 
 @linux
@@ -186,7 +170,7 @@ def test_interrupt(tmp_path, start):
     assert process.returncode == -signal.SIGINT
     assert errors.count("KeyboardInterrupt") == 1, "workers say nothing"
     wait_for(lambda: not members(process.pid))
-    keys = {row[:-3] for row in rows(whole_lines(folder))}
+    keys = {row[:-3] for row in rows_in(folder)}
     assert {
         tuple(said),
         *(tuple(json.loads(line)) for line in out.splitlines()),

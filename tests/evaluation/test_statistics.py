@@ -22,7 +22,7 @@ from franet.evaluation.statistics import (
     ranks,
     wins,
 )
-from franet.evaluation.statistics.posthoc import from_ranks, within
+from franet.evaluation.statistics.ranks import from_ranks, within
 from franet.exceptions import DataError, UsageError
 from test_docstrings import CHECKS
 

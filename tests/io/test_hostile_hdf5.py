@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from functools import partial
 
 import numpy as np
@@ -10,7 +9,7 @@ import pytest
 
 from franet import FRANe
 from franet.exceptions import DataError
-from franet.io import _hdf5, read_table
+from franet.io import read_table
 
 h5py = pytest.importorskip("h5py", reason="needs the extra hdf5")
 
@@ -163,10 +162,7 @@ def test_links_inside_the_file(tmp_path):
     np.testing.assert_array_equal(read_table(path).X, X)
 
 
-def test_without_another_process(tmp_path, monkeypatch):
-    looker = _hdf5._Looker()
-    monkeypatch.setattr(_hdf5, "_looker", looker)
-    monkeypatch.setattr(sys, "executable", "")
+def test_without_another_process(tmp_path, in_process):
     with h5py.File(tmp_path / "x.h5", "w") as file:
         file["X"] = h5py.ExternalLink("secret", "/X")
     refused(tmp_path / "x.h5", "link")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 
 import numpy as np
@@ -85,9 +84,9 @@ def test_other_arrays_of_a_hdf5_file_have_to_be_named(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["x.h5", "x.zarr"])
-def test_missing_extra(tmp_path, monkeypatch, name):
+def test_missing_extra(tmp_path, without, name):
     path = write(tmp_path / name)
-    monkeypatch.setitem(sys.modules, "anndata", None)
+    without("anndata")
     with pytest.raises(MissingExtraError, match=r"franet\[anndata\]"):
         read_table(path)
 

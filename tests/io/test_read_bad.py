@@ -222,7 +222,7 @@ def test_too_large_for_memory(tmp_path, monkeypatch):
     assert "does not fit into memory" in refused(tmp_path / "x.npy")
 
 
-def test_a_panic_of_polars_is_told_in_one_line(tmp_path, monkeypatch):
+def test_a_panic_of_polars_is_told_in_one_line(tmp_path, in_process, monkeypatch):
     pl = pytest.importorskip("polars")
     write_parquet(tmp_path / "x.parquet")
 

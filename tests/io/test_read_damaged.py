@@ -11,7 +11,6 @@ from scipy import sparse
 
 from franet.exceptions import DataError, UsageError
 from franet.io import _arrays, read_table, write_table
-from franet.io._thrift import Reader
 
 X = np.random.default_rng(0).normal(size=(40, 6))
 
@@ -34,19 +33,7 @@ def test_parquet_page_with_a_negative_count(tmp_path):
     at = data.index(b",\x15\x50") + 2
     data[at] = 0x4F
     path.write_bytes(data)
-    refused(path, "a count in a header is missing or negative")
-
-
-def test_thrift_headers_that_make_no_sense():
-    with pytest.raises(ValueError, match="cut off"):
-        Reader(b"\x15").struct()
-    with pytest.raises(ValueError, match="too deeply"):
-        Reader(b"\x1c" * 100).struct()
-    with pytest.raises(ValueError, match="unknown kind"):
-        Reader(b"\x1d\x00").struct()
-    with pytest.raises(ValueError, match="too long"):
-        Reader(b"\x15" + b"\xff" * 12).struct()
-    assert Reader(b"\x15\x03\x11\x28\x01a\x00").struct() == {1: -2, 2: True, 4: b"a"}
+    refused(path, "cannot be read as parquet|crashed|is damaged")
 
 
 @pytest.mark.parametrize("compressed", [False, True])
@@ -100,7 +87,7 @@ def test_zero_bytes_far_down_in_a_text(tmp_path, cell):
         read_table(tmp_path / "x.tsv")
 
 
-def test_damage_is_told_when_a_piece_is_read(tmp_path, monkeypatch):
+def test_damage_is_told_when_a_piece_is_read(tmp_path, in_process, monkeypatch):
     h5py = pytest.importorskip("h5py", reason="needs the extra hdf5")
     path = tmp_path / "x.h5"
     with h5py.File(path, "w") as file:
@@ -115,7 +102,7 @@ def test_damage_is_told_when_a_piece_is_read(tmp_path, monkeypatch):
     np.testing.assert_array_equal(read_table(path, variable="Y").X, X)
     refused(path, "cannot be read as hdf5", lazy=0, variable="X")
     # As amid a large dataset, of which only the ends were looked at.
-    monkeypatch.setattr(_arrays, "look_through", lambda *_: 0)
+    monkeypatch.setattr(_arrays, "_look_through", lambda *_: None)
     refused(path, "it is cut off or damaged, write it", lazy=0, variable="X")
 
 
@@ -181,7 +168,7 @@ def test_arguments_of_a_wrong_type(tmp_path, options):
     with pytest.raises(UsageError, match=next(iter(options))):
         read_table(tmp_path / "x.npy", **options)
     for path in (None, 3, "", b"x.npy"):
-        with pytest.raises(UsageError, match="path is a str or a path"):
+        with pytest.raises(UsageError, match="path must be a path"):
             read_table(path)
-        with pytest.raises(UsageError, match="path is a str or a path"):
+        with pytest.raises(UsageError, match="path must be a path"):
             write_table({"a": [1]}, path)

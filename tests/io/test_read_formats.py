@@ -1,7 +1,6 @@
 """Each binary and sparse format: round trips with names, and choices."""
 
 import gzip
-import sys
 
 import numpy as np
 import pytest
@@ -407,10 +406,10 @@ def test_index_of_a_pandas_frame_is_no_feature(tmp_path, name):
         ("anndata", "x.h5ad", "anndata"),
     ],
 )
-def test_missing_extras(tmp_path, monkeypatch, module, name, extra):
+def test_missing_extras(tmp_path, without, module, name, extra):
     path = tmp_path / name
     path.write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(100))
-    monkeypatch.setitem(sys.modules, module, None)
+    without(module)
     with pytest.raises(MissingExtraError) as caught:
         read_table(path)
     assert f"pip install 'franet[{extra}]'" in str(caught.value)

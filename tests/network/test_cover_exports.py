@@ -73,16 +73,6 @@ def test_json(tmp_path):
     check(from_networkx(nx.node_link_graph(data, edges="edges"), place))
 
 
-def test_cx2(tmp_path):
-    NET.write(tmp_path / "net.cx2")
-    parts = {}
-    for part in json.loads((tmp_path / "net.cx2").read_text()):
-        parts |= part
-    declared = parts["attributeDeclarations"][0]["edges"]
-    assert declared == {"weight": {"d": "double"}, "correlation": {"d": "double"}}
-    check([(e["s"], e["t"], *e["v"].values()) for e in parts["edges"]])
-
-
 @pytest.mark.parametrize("ending", ["graphml", "gexf"])
 def test_xml(ending, tmp_path):
     NET.write(tmp_path / f"net.{ending}")
@@ -92,7 +82,7 @@ def test_xml(ending, tmp_path):
     check(from_networkx(graph, lambda node: int(node[1:])))
 
 
-@pytest.mark.parametrize("ending", ["graphml", "gexf", "csv", "cx2", "json"])
+@pytest.mark.parametrize("ending", ["graphml", "gexf", "csv", "json"])
 def test_other_networks_have_no_signs(ending, tmp_path):
     SMALL["triangles"].write(tmp_path / f"net.{ending}")
     assert "correlation" not in (tmp_path / f"net.{ending}").read_text()

@@ -15,7 +15,7 @@ import pytest
 
 from franet import DataError
 from franet.exceptions import MissingExtraError, UsageError
-from franet.network import _write
+from franet.network import _export
 from network.nets import HOSTILE, SMALL, TRIANGLES, fit, make
 from tables import TABLES, blocks
 
@@ -110,53 +110,6 @@ def test_json(name, tmp_path):
     assert graph.graph.get("threshold", net.threshold) is not None
 
 
-KINDS = {"string": str, "double": float, "integer": int, "boolean": bool}
-
-
-def check_cx2(document):
-    """Assert the rules of the CX2 specification that concern these files."""
-    assert document[0] == {"CXVersion": "2.0", "hasFragments": False}
-    assert document[-1] == {"status": [{"success": True}]}
-    assert all(len(fragment) == 1 for fragment in document[1:])
-    names = [next(iter(fragment)) for fragment in document[1:]]
-    assert names == [
-        "metaData", "attributeDeclarations", "networkAttributes", "nodes", "edges",
-        "status",
-    ]  # fmt: skip
-    aspects = {name: f[name] for name, f in zip(names, document[1:], strict=True)}
-    for entry in aspects["metaData"]:
-        assert len(aspects[entry["name"]]) == entry["elementCount"]
-    (declared,) = aspects["attributeDeclarations"]
-    assert set(declared) == {"networkAttributes", "nodes", "edges"}
-    (facts,) = aspects["networkAttributes"]
-    for kind, values in (
-        ("networkAttributes", [facts]),
-        ("nodes", [node["v"] for node in aspects["nodes"]]),
-        ("edges", [edge["v"] for edge in aspects["edges"]]),
-    ):
-        for value in values:
-            for key, item in value.items():
-                assert type(item) is KINDS[declared[kind][key]["d"]]
-    ids = {node["id"] for node in aspects["nodes"]}
-    assert len(ids) == len(aspects["nodes"])
-    assert len({edge["id"] for edge in aspects["edges"]}) == len(aspects["edges"])
-    assert all({edge["s"], edge["t"]} <= ids for edge in aspects["edges"])
-    return aspects
-
-
-@pytest.mark.parametrize("name", NETWORKS)
-def test_cx2(name, tmp_path):
-    net = NETWORKS[name]
-    net.write(tmp_path / "net.cx2")
-    aspects = check_cx2(json.loads((tmp_path / "net.cx2").read_text()))
-    found = [tuple(node["v"].values()) for node in aspects["nodes"]]
-    assert found == rows(net)
-    columns = ["name", "score", "rank", "community"]
-    assert all(list(node["v"]) == columns for node in aspects["nodes"])
-    edges = {(edge["s"], edge["t"]): edge["v"]["weight"] for edge in aspects["edges"]}
-    assert edges == weights(net)
-
-
 @pytest.mark.parametrize("name", NETWORKS)
 def test_csv_and_pandas(name, tmp_path):
     net = NETWORKS[name]
@@ -197,13 +150,6 @@ def test_libraries(name):
     assert found == rows(net)
 
 
-def test_pieces(tmp_path, monkeypatch):
-    net = NETWORKS["blocks"]
-    monkeypatch.setattr(_write, "_PIECE", 7)
-    net.write(tmp_path / "small.gexf")
-    check_file_graph(nx.read_gexf(tmp_path / "small.gexf"), net)
-
-
 def test_files_are_not_replaced_by_accident(tmp_path):
     path = tmp_path / "net.json"
     path.write_text("mine")
@@ -218,7 +164,7 @@ def test_files_are_not_replaced_by_accident(tmp_path):
 @pytest.mark.parametrize("name", ["net.xlsx", "net", "net.graphml.gz"])
 def test_unknown_endings(name, tmp_path):
     with pytest.raises(
-        UsageError, match=r"end the name in .graphml, .gexf, .csv, .cx2"
+        UsageError, match=r"end the name in .graphml, .gexf, .csv, .json"
     ):
         TRIANGLES.write(tmp_path / name)
     assert not list(tmp_path.iterdir())
@@ -234,7 +180,7 @@ def test_a_failure_leaves_nothing(tmp_path, monkeypatch):
         file.write("half")
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setitem(_write.FORMATS, ".json", fail)
+    monkeypatch.setitem(_export.FORMATS, ".json", fail)
     with pytest.raises(DataError, match="the disk is full"):
         TRIANGLES.write(tmp_path / "net.json")
     assert not list(tmp_path.iterdir())
@@ -259,6 +205,24 @@ def test_repeated_names(tmp_path):
     ],
 )
 def test_missing_libraries(module, method, message, monkeypatch):
+    hide(module, monkeypatch)
+    with pytest.raises(ImportError, match=message) as caught:
+        getattr(TRIANGLES, method)()
+    assert module == "igraph" or isinstance(caught.value, MissingExtraError)
+
+
+@pytest.mark.parametrize("ending", ["graphml", "gexf"])
+def test_files_that_need_networkx(ending, tmp_path, monkeypatch):
+    hide("networkx", monkeypatch)
+    with pytest.raises(MissingExtraError, match=r"pip install 'franet\[network\]'"):
+        TRIANGLES.write(tmp_path / f"net.{ending}")
+    assert not list(tmp_path.iterdir())
+    TRIANGLES.write(tmp_path / "net.json")
+    TRIANGLES.write(tmp_path / "net.csv")
+
+
+def hide(module, monkeypatch):
+    """Have imports of a module fail."""
     true_import = builtins.__import__
 
     def no_import(name, *args, **kwargs):
@@ -271,6 +235,3 @@ def test_missing_libraries(module, method, message, monkeypatch):
 
     monkeypatch.setattr(builtins, "__import__", no_import)
     monkeypatch.setattr("franet._common.optional.import_module", no_module)
-    with pytest.raises(ImportError, match=message) as caught:
-        getattr(TRIANGLES, method)()
-    assert module == "igraph" or isinstance(caught.value, MissingExtraError)

@@ -8,8 +8,7 @@ from scipy.spatial import cKDTree
 
 from franet.exceptions import UsageError
 from franet.network import layout
-from franet.network._backbone import backbone
-from franet.network._pack import pack_discs
+from franet.network._layout import backbone, pack_discs
 from network.nets import SMALL, TRIANGLES, make
 from network.test_communities import cliques
 

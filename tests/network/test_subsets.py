@@ -63,7 +63,7 @@ def test_named_features():
         ({"top": 0}, "top=0: give a number of features, at least 1"),
         ({"features": []}, "give at least one feature"),
         ({"features": ["f1", 1]}, "feature 'f1' is given twice"),
-        ({"features": "f1"}, "give a list of features"),
+        ({"features": "f1"}, "features must be a list or None, not 'f1'"),
     ],
 )
 def test_bad_choices(given, message):

@@ -19,7 +19,7 @@ from franet import plotting
 from franet.evaluation.statistics import hierarchical, nemenyi
 from franet.exceptions import DataError, UsageError
 from franet.plotting import plot_critical_difference, plot_simplex
-from franet.plotting._simplex import CORNERS, project
+from franet.plotting._comparisons import CORNERS, project
 from franet.plotting._style import PALETTE
 from franet.rankers import RandomRanking
 from test_docstrings import CHECKS

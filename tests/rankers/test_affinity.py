@@ -7,15 +7,16 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 
-from franet.rankers import MCFS, SPEC, LaplacianScore, _embedding
+from franet.rankers import MCFS, SPEC, LaplacianScore
 from franet.rankers._affinity import (
     SPARE,
     affinity,
     autocorrelation,
+    embedding,
     neighbors,
+    normalised,
     scaled,
 )
-from franet.rankers._embedding import embedding, normalised
 from rankers.spectral import graph_of, weights
 from tables import TABLES, random
 
@@ -181,7 +182,7 @@ def laplacian(graph):
 def test_embedding(rows, monkeypatch):
     table = random(60, 24, seed=3)
     graph = affinity(table, 5)
-    monkeypatch.setattr(_embedding, "DENSE_ROWS", rows)
+    monkeypatch.setattr("franet.rankers._affinity.DENSE_ROWS", rows)
     values, vectors = embedding(graph, 4)
     everything = np.linalg.eigvalsh(laplacian(graph))
     np.testing.assert_allclose(values, everything[1:5], atol=1e-9)

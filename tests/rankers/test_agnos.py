@@ -13,13 +13,7 @@ from franet._common.progress import listening
 from franet.engine.device import cuda_ready
 from franet.exceptions import DegenerateRankingWarning
 from franet.rankers import AgnoS, get
-from franet.rankers._agnos_numpy import (
-    Settings,
-    Training,
-    gradients,
-    initial,
-    train,
-)
+from franet.rankers._agnos import Training, copy_of, gradients, initial, train
 from franet.rankers.agnos import hidden_units, standardize
 
 VARIANTS = ["slack", "weights"]
@@ -45,12 +39,12 @@ def start(n, d, variant, seed=0):
 
 def settings(variant, **other):
     given = {"penalty": 1.3, "learning_rate": 0.01, "max_iter": 25, "tol": 0.0}
-    return Settings(variant, **(given | {"patience": 100} | other))
+    return AgnoS(variant=variant, **(given | {"patience": 100} | other))
 
 
 def literal_loss(X, network, penalty, variant):
     """Return the loss as the docstring writes it, number by number."""
-    a, W, b, V, c = network.arrays()
+    a, W, b, V, c = network
     total = 0.0
     for row in X:
         hidden = np.tanh((row * a) @ W + b)
@@ -64,7 +58,7 @@ def literal_loss(X, network, penalty, variant):
 def test_gradients_against_finite_differences(variant):
     X = standardize(normal(15, 7))
     network = start(7, 3, variant)
-    for k, array in enumerate(network.arrays()):
+    for k, array in enumerate(network):
         if variant == "slack" or k > 0:
             array += 0.2 * normal(*array.shape, seed=k)
     network.slack[2:4] *= -1.0 if variant == "slack" else 1.0
@@ -72,9 +66,7 @@ def test_gradients_against_finite_differences(variant):
     loss, found = gradients(X, network, 1.3, variant, square)
     assert loss == pytest.approx(literal_loss(X, network, 1.3, variant), rel=1e-12)
     step = 1e-6
-    for k, (array, gradient) in enumerate(
-        zip(network.arrays(), found.arrays(), strict=True)
-    ):
+    for k, (array, gradient) in enumerate(zip(network, found, strict=True)):
         if variant == "weights" and k == 0:
             assert not gradient.any()  # the slack is no parameter here
             continue
@@ -106,11 +98,11 @@ def test_adam_by_hand():
     X = standardize(normal(10, 4))
     network = start(4, 2, "weights")
     square = float((X**2).sum())
-    moving = network.copy()
-    state = [(np.zeros_like(p), np.zeros_like(p)) for p in moving.arrays()]
+    moving = copy_of(network)
+    state = [(np.zeros_like(p), np.zeros_like(p)) for p in moving]
     for t in range(1, 3):
         gradient = gradients(X, moving, 1.3, "weights", square)[1]
-        for p, g, (u, v) in zip(moving.arrays(), gradient.arrays(), state, strict=True):
+        for p, g, (u, v) in zip(moving, gradient, state, strict=True):
             u[...] = 0.9 * u + 0.1 * g
             v[...] = 0.999 * v + 0.001 * g**2
             p -= 0.01 * (u / (1 - 0.9**t)) / (np.sqrt(v / (1 - 0.999**t)) + 1e-8)
@@ -166,14 +158,14 @@ def test_scores_are_those_of_the_best_network():
     X, _ = planted()
     ranker = AgnoS(n_hidden=3, random_state=0, backend="numpy").fit(X)
     begin = start(X.shape[1], 3, "slack", seed=0)
-    options = Settings("slack", 1.0, 1e-2, 2000, 1e-2, 100)
+    options = AgnoS()
     network, training = train(standardize(X), begin, options)
     np.testing.assert_array_equal(ranker.scores_, np.abs(network.slack))
     loss = literal_loss(standardize(X), network, 1.0, "slack")
     assert loss == pytest.approx(min(training.losses), rel=1e-10)
     weights = AgnoS(variant="weights", n_hidden=3, random_state=0, backend="numpy")
     begin = start(X.shape[1], 3, "weights", seed=0)
-    options = Settings("weights", 1.0, 1e-2, 2000, 1e-2, 100)
+    options = AgnoS(variant="weights")
     network = train(standardize(X), begin, options)[0]
     np.testing.assert_array_equal(
         weights.fit(X).scores_, np.abs(network.encoder).max(axis=1)

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from franet.engine.device import cuda_ready
+from franet.engine.device import Place, cuda_ready
 from franet.exceptions import MissingExtraError, UsageError
-from franet.rankers import AgnoS, _agnos_torch
-from franet.rankers._agnos_numpy import Network, Settings, initial, train
+from franet.rankers import AgnoS
+from franet.rankers._agnos import Network, initial, train
 from franet.rankers.agnos import standardize
 
 VARIANTS = ["slack", "weights"]
@@ -52,7 +52,7 @@ def start(n, d, variant, seed=0):
 
 def settings(variant, **other):
     given = {"penalty": 1.3, "learning_rate": 0.01, "max_iter": 25, "tol": 0.0}
-    return Settings(variant, **(given | {"patience": 100} | other))
+    return AgnoS(variant=variant, **(given | {"patience": 100} | other))
 
 
 def test_torch_is_not_imported():
@@ -86,9 +86,9 @@ def test_torch_and_numpy_agree(variant):
     begin = start(Z.shape[1], 3, variant)
     options = settings(variant, max_iter=40)
     ours, by_hand = train(Z, begin, options)
-    theirs, by_torch = _agnos_torch.train(Z, begin, options, "cpu")
+    theirs, by_torch = train(Z, begin, options, Place("torch", "cpu"))
     np.testing.assert_allclose(by_torch.losses, by_hand.losses, rtol=1e-9)
-    for name in vars(ours):
+    for name in Network._fields:
         np.testing.assert_allclose(
             getattr(theirs, name), getattr(ours, name), rtol=1e-5, atol=1e-7
         )

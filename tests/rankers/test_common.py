@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import pickle
+import re
 from importlib import import_module
 from importlib.util import find_spec
 
@@ -178,3 +179,10 @@ def test_registry():
         rankers.get("pca")
     with pytest.raises(AttributeError, match="no attribute 'PCA'"):
         _ = rankers.PCA
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_shared_entries_are_in_the_docstring(name):
+    text = inspect.getdoc(rankers.get(name))
+    assert re.search(r"^\s*\{\w+\}\s*$", text, re.MULTILINE) is None
+    assert "\nfeature_importances_ : " in text

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from franet._common.progress import listening
-from franet.rankers import _facility
-from franet.rankers._facility import Bounds, Columns, FacilityGains
-from franet.rankers.kernels import add_gains, falls
+from franet.cover._shares import Representatives
+from franet.cover.kernels import add_gains, subtract_falls
+from franet.rankers.facility_location import FacilityGains
 from tables import blocks, random
 
 
@@ -18,7 +17,13 @@ def noise(n=1500, seed=6):
 
 
 def cover_of(X, power=2.0, n_threads=1):
-    return FacilityGains(Columns(X, np.arange(X.shape[1])), power, n_threads)
+    return FacilityGains(X, np.arange(X.shape[1]), power, n_threads)
+
+
+def share_of(cover):
+    """Return the gains that are kept up to date, of all features by all."""
+    Z = cover._source._work[: cover.n]
+    return Representatives(Z, Z, np.ones(cover.n), cover._runner, cover.power)
 
 
 def weights(X, power):
@@ -36,17 +41,16 @@ def greedy(W, k):
 
 
 @pytest.mark.kernels
-@pytest.mark.parametrize("power", [1.0, 2.0, 2.5])
-def test_falls(power):
+def test_subtract_falls():
     rng = np.random.default_rng(0)
     R = rng.uniform(-1, 1, (5, 40))
     old = rng.uniform(0, 1, 40)
     new = old + rng.uniform(0, 1, 40) * (1 - old)
-    out = np.empty(5)
-    falls(R, power, old, new, out=out)
-    w = np.abs(R) ** power
-    wanted = np.maximum(w - old, 0.0) - np.maximum(w - new, 0.0)
-    np.testing.assert_allclose(out, wanted.sum(axis=1), rtol=1e-12)
+    w = rng.uniform(0, 1, 40)
+    gains = np.ones(5)
+    subtract_falls(R, old, new, w, gains=gains)
+    falls = np.maximum(R**2 - old, 0.0) - np.maximum(R**2 - new, 0.0)
+    np.testing.assert_allclose(1.0 - gains, falls @ w, rtol=1e-12)
 
 
 @pytest.mark.kernels
@@ -70,25 +74,22 @@ def test_add_gains(power, up):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("power", [1.0, 2.0, 3.5])
 @pytest.mark.parametrize("table", [blocks, noise])
-def test_bounds_hold_and_those_that_matter_are_close(table, power, dtype):
+def test_bounds_hold_and_are_close(table, power, dtype):
     X = table().astype(dtype)
     W = weights(X, power)
     cover = cover_of(X, power)
-    bounds = Bounds(cover)
-    unit = np.finfo(dtype).eps
+    share = share_of(cover)
+    noise_ = cover._rounding(share.gains())
     picked = np.zeros(len(W), bool)
     for _ in range(25):
-        found = bounds.upper()
+        bound = share.gains() + noise_
         gains = np.maximum(W - cover.cover, 0.0).sum(axis=1)
-        assert (found[~picked] >= gains[~picked] - 1e-9).all()
-        assert (found[picked] == -np.inf).all()
-        best = gains[~picked].max()
-        close = (found >= best) & ~picked
-        room = 10 * power * len(X) * len(W) * unit + 1e-6
-        assert (found[close] <= gains[close] + room).all()
+        assert (bound[~picked] >= gains[~picked] - 1e-9).all()
+        room = 10 * power * len(X) * len(W) * np.finfo(dtype).eps + 1e-6
+        assert (bound[~picked] <= gains[~picked] + room).all()
         j = int(np.argmax(np.where(picked, -1.0, gains)))
         cover._add(j)
-        bounds.remove(j)
+        share.raise_to(cover.cover)
         picked[j] = True
 
 
@@ -96,23 +97,15 @@ def test_bounds_hold_and_those_that_matter_are_close(table, power, dtype):
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_noise(dtype, n_threads):
     X = noise().astype(dtype)
-    stages = []
-    with listening(lambda stage, done, total: stages.append(stage)):
-        order, _ = cover_of(X, n_threads=n_threads).pick(70)
+    order, _ = cover_of(X, n_threads=n_threads).pick(70)
     assert order.tolist() == greedy(weights(X, 2), 70)
-    # Where nearly all bounds are to be renewed, a pass over all pairs does it.
-    assert "renewed gains" in stages
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("_LONGEST", 0), ("_LONGEST", 1), ("_PASS", 10.0), ("_FIRST", 3), ("_ENTRIES", 7)],
-)
-def test_how_bounds_are_renewed_changes_nothing(name, value, monkeypatch):
+def test_targets_in_parts(monkeypatch):
     X = blocks().astype(np.float32)
-    order, gains = cover_of(X).pick(40)
-    monkeypatch.setattr(_facility, name, value)
-    again, same = cover_of(X, n_threads=2).pick(40)
+    order, gains = cover_of(X, power=1.5).pick(40)
+    monkeypatch.setattr("franet.cover._shares.SAMPLE", 7)
+    again, same = cover_of(X, power=1.5, n_threads=2).pick(40)
     np.testing.assert_array_equal(order, again)
     np.testing.assert_array_equal(gains, same)
 
@@ -122,7 +115,7 @@ def test_first_gains(shape):
     X = random(*shape, seed=7)
     cover = cover_of(X)
     wanted = weights(X, 2).sum(axis=1)
-    np.testing.assert_allclose(cover.first_gains(), wanted, rtol=1e-12)
+    np.testing.assert_allclose(share_of(cover).gains(), wanted, rtol=1e-12)
     np.testing.assert_allclose(cover.all_gains("gains"), wanted, rtol=1e-12)
 
 

@@ -93,7 +93,7 @@ def test_sparse(style, form, monkeypatch):
 def test_many_rows_use_an_iteration(monkeypatch):
     table = planted(120, 10, 4)[0]
     expected = SPEC(n_clusters=3).fit(table).scores_
-    monkeypatch.setattr("franet.rankers._embedding.DENSE_ROWS", 0)
+    monkeypatch.setattr("franet.rankers._affinity.DENSE_ROWS", 0)
     np.testing.assert_allclose(SPEC(n_clusters=3).fit(table).scores_, expected)
 
 

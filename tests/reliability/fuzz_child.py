@@ -39,7 +39,8 @@ OFTEN = 100
 KNOWN = 20  # each so many cases a text whose numbers are known
 
 
-_NAMES = re.compile(r"(case|table)\.\w+: ")  # a message begins with the file
+# A message begins with the file, or with one in a folder.
+_NAMES = re.compile(r"(case|table)\.\w+(/\S+)?: ")
 
 
 class Wrong(Exception):

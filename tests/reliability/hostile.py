@@ -13,6 +13,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from io import BytesIO, StringIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy import io as scipy_io
@@ -139,12 +140,22 @@ def _hdf5() -> bytes:
     return file.getvalue()
 
 
-def _parquet() -> bytes:
+def _zeros() -> Any:
     import polars as pl
 
-    file = BytesIO()
     zeros = pl.Series("a", [0.0]).new_from_index(0, BOMB // 64)
-    pl.DataFrame({f"c{j}": zeros for j in range(8)}).write_parquet(file)
+    return pl.DataFrame({f"c{j}": zeros for j in range(8)})
+
+
+def _parquet() -> bytes:
+    file = BytesIO()
+    _zeros().write_parquet(file)
+    return file.getvalue()
+
+
+def _feather() -> bytes:
+    file = BytesIO()
+    _zeros().write_ipc(file, compression="zstd")
     return file.getvalue()
 
 
@@ -156,19 +167,21 @@ def _mat() -> bytes:
 
 BOMBS: dict[str, Callable[[], bytes]] = {
     "npz": _npz, "csv.gz": _gzipped, "mtx": _mtx, "h5": _hdf5, "parquet": _parquet,
-    "mat": _mat, "wide.mtx": _wide_mtx, "libsvm": _libsvm,
+    "feather": _feather, "mat": _mat, "wide.mtx": _wide_mtx, "libsvm": _libsvm,
 }  # fmt: skip
 READ = """
-import sys
+import resource, sys
 from franet.exceptions import DataError
-from franet.io import read_table
+from franet.io import _sandbox, read_table
 
 try:
     read_table(sys.argv[1])
 except DataError as err:
     print("refused", "bomb" in str(err))
 with open("/proc/self/status") as file:
-    print(file.read().partition("VmHWM:")[2].split()[0])
+    own = int(file.read().partition("VmHWM:")[2].split()[0])
+_sandbox._reader.stop()
+print(max(own, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss))
 """
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from evaluation.stored import contents
 from reliability.plan import Row, Sizes
 
 TESTS = Path(__file__).parents[1]
@@ -41,7 +42,7 @@ while True:
         write_table(columns, folder / f"table.{kind}", force=True)
     for kind in ("html", "json"):
         write(summary, folder / f"report.{kind}", force=True)
-    for kind in ("csv", "json", "graphml", "gexf", "cx2"):
+    for kind in ("csv", "json", "graphml", "gexf"):
         ranker.network_.write(folder / f"network.{kind}", force=True)
     print("round", flush=True)
 """
@@ -170,7 +171,8 @@ def kill_bench(kills: int) -> Row:
     with tempfile.TemporaryDirectory() as name:
         script, folder = Path(name, "bench.py"), Path(name, "results")
         script.write_text(BENCH)
-        command, before = [sys.executable, str(script), str(folder)], b""
+        command = [sys.executable, str(script), str(folder)]
+        before: list[str] = []
         for number in range(kills):
             process = start(command)
             if number % 4:
@@ -179,48 +181,38 @@ def kill_bench(kills: int) -> Row:
             else:
                 time.sleep(rng.uniform(0, 3.0))
             kill(process)
-            after = _lines(folder)
+            after = contents(folder)
             progress += len(after) > len(before)
-            if not after.startswith(before):
-                findings.append(f"kill {number}: finished lines changed")
+            if after[: len(before)] != before:
+                findings.append(f"kill {number}: finished records changed")
             before = after
-            if before.count(b"\n") == UNITS:  # all is done: begin anew
+            if len(before) == UNITS:  # all is done: begin anew
                 findings += _units(before)
                 for path in folder.iterdir():
                     path.unlink()
-                before = b""
+                before = []
         errors = start(command).communicate()[1]
         if errors:
             findings.append(f"the last run: {errors[-500:]}")
-        if _lines(folder).count(b"\n") != UNITS:
+        if len(contents(folder)) != UNITS:
             findings.append("units are missing or come twice")
-        findings += _units(_lines(folder))
+        findings += _units(contents(folder))
     note = f"{progress} kills after some progress; then all {UNITS} units, each once"
     return Row("kills", "bench run", kills, len(findings), note, tuple(findings))
 
 
 def _wait_for_more(folder: Path, size: int, process: subprocess.Popen[str]) -> None:
     """Wait until a unit is finished, or the process has ended."""
-    while process.poll() is None and len(_lines(folder)) <= size:
+    while process.poll() is None and len(contents(folder)) <= size:
         time.sleep(0.01)
 
 
-def _lines(folder: Path) -> bytes:
-    from franet.evaluation.store import RECORDS
-
-    path = folder / RECORDS
-    content = path.read_bytes() if path.exists() else b""
-    return content[: content.rfind(b"\n") + 1]
-
-
-def _units(content: bytes) -> list[str]:
-    keys = [
-        tuple(
-            json.loads(line).get(key) for key in ("dataset", "folds", "fold", "ranker")
-        )
-        for line in content.splitlines()
+def _units(records: list[str]) -> list[str]:
+    units = [
+        tuple(json.loads(record)[key] for key in ("dataset", "folds", "fold", "ranker"))
+        for record in records
     ]
-    return [] if len(keys) == len(set(keys)) else ["a unit is there twice"]
+    return [] if len(units) == len(set(units)) else ["a unit is there twice"]
 
 
 PARTS: dict[str, Callable[[int], Row]] = {

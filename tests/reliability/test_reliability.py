@@ -102,7 +102,7 @@ def test_damaged_mat_files_do_not_end_the_process(tmp_path):
     at = data.index(b"X\0\0\0") + 4
     data[at : at + 4] = (41).to_bytes(4, "little")
     path.write_bytes(data)
-    with pytest.raises(DataError, match="numbers of an unknown kind"):
+    with pytest.raises(DataError, match=r"crashed|cannot be read as mat"):
         read_table(path)
 
 

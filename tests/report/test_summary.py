@@ -13,9 +13,8 @@ from sklearn.exceptions import NotFittedError
 from franet import FRANe
 from franet.exceptions import DataError, DegenerateRankingWarning, UsageError
 from franet.report import FORMAT, VERSION, render, summarize
-from franet.report._columns import distribution, missing
-from franet.report._heat import heat_map
-from franet.report._measure import pair_weights
+from franet.report._data import distribution, missing
+from franet.report._similarity import pair_weights
 
 RNG = np.random.default_rng(3)
 BASE = RNG.normal(size=(50, 3))
@@ -164,7 +163,7 @@ def test_sparse_and_frames_give_the_same():
 
 def test_without_the_table_edges_make_the_heat_map(cancer):
     ranker, _ = cancer
-    heat = heat_map(ranker, None, 30)
+    heat = summarize(ranker)["heat"]
     assert heat["source"] == "network"
     known = [v for line in heat["weight"] for v in line if v is not None]
     assert len(known) == 2 * ranker.network_.n_edges
@@ -214,7 +213,7 @@ def test_two_features():
 
 def test_another_table_is_refused(cancer):
     ranker, table = cancer
-    with pytest.raises(DataError, match="Pass the table that was fitted"):
+    with pytest.raises(DataError, match=r"X has 29 features.*Pass that table\."):
         summarize(ranker, table.iloc[:, 1:])
 
 
@@ -243,6 +242,5 @@ def test_distributions():
 
 def test_missing_cells_of_sparse_tables():
     table = sparse.csc_array(np.array([[0.0, np.nan], [1.0, 2.0]]))
-    cells, columns = missing(table)
-    assert (cells, columns.tolist()) == (1, [1])
-    assert missing(sparse.csc_array(np.eye(2)))[0] == 0
+    assert missing(table).tolist() == [0, 1]
+    assert missing(sparse.csc_array(np.eye(2))).tolist() == [0, 0]

@@ -8,10 +8,17 @@ import numpy as np
 import pytest
 
 from franet.engine._numpy import TileEngine
+from franet.estimators._parameters import PROGRESSIONS
 from franet.pairs.similarity import open_source
-from franet.search.thresholds import PROGRESSIONS, paper_limits, reference_limits
+from franet.search.exact import Settings
+from franet.search.thresholds import lay_limits
 from naive import paper_grid
 from tables import TABLES, blocks, tied
+
+
+def laid(variant, progression, n, engine, extrema, top):
+    settings = Settings(variant=variant, thresholds=progression, n_thresholds=n)
+    return lay_limits(settings, engine, extrema, top)
 
 
 def symmetric(values, n):
@@ -69,31 +76,31 @@ def test_paper_grids(n, kind, progression):
     W = symmetric(pair_values(n, kind), n)
     source, _ = open_source(W, "precomputed")
     engine = TileEngine(source, 1)
-    limits = paper_limits(progression, 17, engine, engine.extrema(), 0.0)
+    limits = laid("paper", progression, 17, engine, engine.extrema(), 0.0)
     assert (np.diff(limits) >= 0).all()
     np.testing.assert_allclose(
         -limits, paper_grid(W, progression, 17), rtol=1e-12, atol=1e-15
     )
 
 
-@pytest.mark.parametrize("variant", [paper_limits, reference_limits])
+@pytest.mark.parametrize("variant", ["paper", "reference"])
 @pytest.mark.parametrize("progression", ["geometric", "linear"])
 @pytest.mark.parametrize("table", ["random", "tied", "duplicated"])
 def test_ends_are_values_of_the_data(variant, progression, table):
     source, _ = open_source(TABLES[table], "correlation")
     engine = TileEngine(source, 1)
     extrema = engine.extrema()
-    limits = variant(progression, 100, engine, extrema, 2.0)
+    limits = laid(variant, progression, 100, engine, extrema, 2.0)
     first = {
-        (paper_limits, "geometric"): extrema.next_low,
-        (paper_limits, "linear"): extrema.low,
+        ("paper", "geometric"): extrema.next_low,
+        ("paper", "linear"): extrema.low,
     }.get((variant, progression), extrema.next_zero)
     assert limits[0] == first
     assert limits[-1] == extrema.high
     assert (np.diff(limits) >= 0).all()
 
 
-@pytest.mark.parametrize("variant", [paper_limits, reference_limits])
+@pytest.mark.parametrize("variant", ["paper", "reference"])
 @pytest.mark.parametrize("progression", ["geometric", "linear"])
 def test_rounding_does_not_move_the_ends(variant, progression):
     # As literal arithmetic the last limit misses the largest value now and then.
@@ -109,8 +116,8 @@ def test_rounding_does_not_move_the_ends(variant, progression):
             next_zero=low,
             high=low + gap + rest,
         )
-        limits = variant(progression, 100, engine, extrema, 2.0)
-        starts_above = variant is paper_limits and progression == "geometric"
+        limits = laid(variant, progression, 100, engine, extrema, 2.0)
+        starts_above = variant == "paper" and progression == "geometric"
         assert limits[0] == (extrema.next_low if starts_above else low)
         assert limits[-1] == extrema.high
 
@@ -128,7 +135,7 @@ def test_mean_and_median_of_the_authors_count_the_diagonal(table, dtype):
         ("linear-mean", d.mean()),
         ("linear-median", np.median(d)),
     ]:
-        limits = reference_limits(progression, 9, engine, extrema, 2.0)
+        limits = laid("reference", progression, 9, engine, extrema, 2.0)
         np.testing.assert_allclose(limits[-1], last, rtol=1e-11)
 
 
@@ -142,6 +149,6 @@ def test_function_sees_similarities_and_may_answer_in_any_order():
     W = symmetric([0.2, 0.9, 0.6], 3)
     source, _ = open_source(W, "precomputed")
     engine = TileEngine(source, 1)
-    limits = paper_limits(progression, 3, engine, engine.extrema(), 0.0)
+    limits = laid("paper", progression, 3, engine, engine.extrema(), 0.0)
     assert seen == [(0.2, 0.9, 3)]
     np.testing.assert_array_equal(limits, [-0.9, -0.5, -0.3])

@@ -14,27 +14,6 @@ from typing import Any, NamedTuple, TypeVar
 
 from franet.exceptions import Setting, UsageError
 
-__all__ = [
-    "AXES",
-    "COMPARISON",
-    "FLAG",
-    "FUNCTION",
-    "NAMES",
-    "NETWORK",
-    "NUMBER",
-    "PATH",
-    "RANDOM",
-    "RANKER",
-    "RANKERS",
-    "RESULTS",
-    "SEED",
-    "SEVERAL",
-    "TEXT",
-    "WHOLE",
-    "checked",
-    "optional",
-]
-
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _LARGEST_SEED = 2**32 - 1
@@ -83,7 +62,9 @@ SEED = Kind(
     lambda value: _is_whole(value) and 0 <= value <= _LARGEST_SEED,
 )
 TEXT = Kind("a text", lambda value: isinstance(value, str))
-PATH = Kind("a path", lambda value: isinstance(value, str | os.PathLike))
+PATH = Kind(
+    "a path", lambda value: isinstance(value, str | os.PathLike) and value != ""
+)
 SEVERAL = Kind(
     "a list",
     lambda value: (
@@ -152,3 +133,27 @@ def checked(**kinds: Kind) -> Callable[[Function], Function]:
         return careful  # type: ignore[return-value]
 
     return decorate
+
+
+def check_value(name: str, value: Any, is_fine: bool, remedy: str) -> None:
+    """Raise a `UsageError` where the value of a parameter is not possible.
+
+    Parameters
+    ----------
+    name : str
+        The name of the parameter.
+    value : object
+        Its value.
+    is_fine : bool
+        Whether it is possible.
+    remedy : str
+        What to give instead.
+
+    Examples
+    --------
+    >>> check_value("top", 0, False, "give a number of features, at least 1")
+    Traceback (most recent call last):
+    franet.exceptions.UsageError: top=0: give a number of features, at least 1
+    """
+    if not is_fine:
+        raise UsageError("{}:", Setting(name, value), remedy=remedy)

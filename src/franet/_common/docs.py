@@ -1,9 +1,10 @@
-"""Docstrings that share the description of a parameter."""
+"""Docstrings that share the description of a parameter or an attribute."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from inspect import cleandoc
 from textwrap import dedent, indent
 from typing import TypeVar
 
@@ -11,6 +12,21 @@ Documented = TypeVar("Documented", bound=Callable[..., object])
 
 # A line that holds nothing but the name of a text.
 _PLACEHOLDER = re.compile(r"^([ \t]*)\{(\w+)\}[ \t]*$", re.MULTILINE)
+# ``name : type`` at the margin, and the indented lines below it.
+_ENTRY = re.compile(r"^(\w+) : .+(?:\n[ \t]+.+)*", re.MULTILINE)
+
+
+def entries(docstring: str | None) -> dict[str, str]:
+    r"""Return the entries of parameters and attributes in a docstring, by name.
+
+    Examples
+    --------
+    >>> from franet._common.docs import entries
+    >>> entries("Parameters\n----------\nax : Axes\n    Where to draw.")
+    {'ax': 'ax : Axes\n    Where to draw.'}
+    """
+    found = _ENTRY.finditer(cleandoc(docstring or ""))
+    return {entry[1]: entry[0] for entry in found}
 
 
 def shared_docs(**texts: str) -> Callable[[Documented], Documented]:

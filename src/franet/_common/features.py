@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from franet.exceptions import DataError
 
-__all__ = ["FeatureIndex", "edges_of"]
-
 
 class FeatureIndex:
     """Finds the position of a feature by its name or by the position itself.

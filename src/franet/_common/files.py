@@ -14,23 +14,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Literal
 
+from franet._common.checked import FLAG, PATH, checked
 from franet.exceptions import DataError, UsageError
-
-__all__ = [
-    "atomic_write",
-    "check_apart",
-    "check_path",
-    "check_target",
-    "check_truth",
-    "check_type",
-    "guard",
-    "is_inside",
-    "is_number",
-    "is_same_file",
-    "lock_file",
-    "text_writer",
-    "unguard",
-]
 
 _ZARR = (".zarray", ".zgroup", "zarr.json")  # one of which a zarr folder holds
 _TEXT_OPTIONS: dict[str, Any] = {"encoding": "utf-8", "newline": ""}
@@ -40,37 +25,7 @@ _FORMULA = re.compile(r"'*[=+\-@\t\r\n]")
 _GUARDED = re.compile(r"'+[=+\-@\t\r\n]")
 
 
-def check_type(name: str, value: Any, words: str, *kinds: type) -> None:
-    """Raise a UsageError where an argument is of none of the types, nor None.
-
-    Examples
-    --------
-    >>> check_type("format", 3, "a str", str)
-    Traceback (most recent call last):
-    franet.exceptions.UsageError: format is a str, not a value of type int
-    """
-    if value is not None and not isinstance(value, kinds):
-        raise UsageError(
-            f"{name} is {words}, not a value of type {type(value).__name__}"
-        )
-
-
-def check_truth(**values: Any) -> None:
-    """Raise a UsageError where an argument is neither true nor false, as arrays are."""
-    for name, value in values.items():
-        try:
-            bool(value)
-        except Exception as err:
-            raise UsageError(f"{name} is True or False") from err
-
-
-def check_path(path: Any, name: str = "path") -> None:
-    """Raise a UsageError where an argument is no path."""
-    check_type(name, path, "a str or a path", str, os.PathLike)
-    if path is None or path == "":
-        raise UsageError(f"{name} is a str or a path, and not empty; name a file")
-
-
+@checked(path=PATH, force=FLAG)
 def check_target(path: str | os.PathLike[str], *, force: bool = False) -> Path:
     """Check that a file can be written, and return where it will lie.
 
@@ -92,8 +47,6 @@ def check_target(path: str | os.PathLike[str], *, force: bool = False) -> Path:
         Where the file exists and `force` is False, where it is a directory, or where
         its folder is missing or cannot be written to.
     """
-    check_path(path)
-    check_truth(force=force)
     try:
         target = Path(os.path.realpath(path))
         if target.is_dir():

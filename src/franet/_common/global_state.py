@@ -9,8 +9,6 @@ import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
-__all__ = ["restored_state"]
-
 
 @contextmanager
 def restored_state() -> Iterator[None]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-_loaders: dict[str, Callable[[], Any]] = {}
+_loaders: list[Callable[[str], Any]] = []
 
 
-def connect(name: str, load: Callable[[], Any]) -> None:
-    """Say how a package is loaded."""
-    _loaders[name] = load
+def connect(load: Callable[[str], Any]) -> None:
+    """Say how packages are loaded by their names."""
+    _loaders.append(load)
 
 
 def connected(name: str) -> Any:
     """Return the package of that name."""
-    return _loaders[name]()
+    return _loaders[-1](name)

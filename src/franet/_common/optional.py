@@ -10,8 +10,6 @@ from typing import Any
 from franet._common.global_state import restored_state
 from franet.exceptions import MissingExtraError
 
-__all__ = ["require"]
-
 
 def require(module: str, what: str, extra: str) -> Any:
     """Import an optional dependency, or name the extra that installs it.

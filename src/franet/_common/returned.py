@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from franet.exceptions import DataError
 
-__all__ = ["finite_numbers"]
-
 
 def finite_numbers(
     returned: Any, shape: tuple[int, ...], what: str

@@ -12,11 +12,9 @@ from typing import Any
 from franet._common.files import guard
 from franet._common.optional import require
 
-__all__ = ["Table"]
-
 
 @dataclass(frozen=True)
-class Table:
+class TextTable:
     """Rows of named cells, as text, HTML, CSV or a data frame.
 
     Attributes
@@ -73,7 +71,7 @@ class Table:
 
     def to_pandas(self) -> Any:
         """Return the table as a pandas data frame."""
-        pandas = require("pandas", "Table.to_pandas", "pandas")
+        pandas = require("pandas", "TextTable.to_pandas", "pandas")
         return pandas.DataFrame(self.rows, columns=self.columns)
 
     def _across(self) -> list[Sequence[Any]]:

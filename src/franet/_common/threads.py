@@ -12,7 +12,7 @@ from typing import Any
 from joblib import effective_n_jobs
 from joblib.parallel import get_active_backend
 
-from franet.exceptions import UsageError
+from franet.exceptions import Setting, UsageError
 
 __all__ = [
     "count_threads",
@@ -34,7 +34,8 @@ def count_threads(n_jobs: int | None) -> int:
         configured = get_active_backend()[1]
         n_jobs = -1 if configured is None else configured
     if n_jobs == 0:
-        raise UsageError("n_jobs=0: give a number of threads, or -1 for all cores")
+        given = Setting("n_jobs", 0)
+        raise UsageError("{}: give a number of threads, or -1 for all cores.", given)
     return max(1, int(effective_n_jobs(n_jobs)))
 
 

@@ -31,26 +31,22 @@ def columns_of(ranker: Any, names: Any, key: str) -> Any:
         "rank": ranker.ranking_.astype(np.int64),
         "selected": ranker.support_,
     }
-    network = getattr(ranker, "network_", None)
-    if network is not None:
-        groups = network.communities()
+    if ranker._finds != "ranking":
+        groups = ranker.network_.communities()
         labels = [str(k) for k in range(len(groups))]
         # Text, as scanpy's clusters are, and not numbers to be calculated with.
         found["community"] = pd.Categorical.from_codes(groups.labels, labels)
-    by = _representatives(ranker)
-    if by is not None:
+        by = _representatives(ranker)
         found["representative"] = _names_at(pd, by, names, ranker.ranking_)
     return pd.DataFrame(
         {f"{key}_{column}": values for column, values in found.items()}, index=names
     )
 
 
-def _representatives(ranker: Any) -> NDArray[np.intp] | None:
+def _representatives(ranker: Any) -> NDArray[np.intp]:
     """Return who stands for each feature, by position; -1: it tells nothing."""
-    if hasattr(ranker, "representative_"):
+    if ranker._finds == "representatives":
         return np.asarray(ranker.representative_)
-    if not hasattr(ranker, "network_"):
-        return None
     by, _ = ranker.network_.redundant_with()
     alone = (by < 0) & ~ranker.constant_
     by[alone] = np.flatnonzero(alone)
@@ -71,8 +67,9 @@ def _names_at(
 
 def matrix_of(ranker: Any) -> Any:
     """Return the network as a CSR matrix, None where there is none."""
-    network = getattr(ranker, "network_", None)
-    return None if network is None else sparse.csr_matrix(network.adjacency)
+    if ranker._finds == "ranking":
+        return None
+    return sparse.csr_matrix(ranker.network_.adjacency)
 
 
 def notes_on(given: Any, fitted: Any, layer: str | None) -> dict[str, Any]:
@@ -94,11 +91,11 @@ def notes_on(given: Any, fitted: Any, layer: str | None) -> dict[str, Any]:
         "layer": "X" if layer is None else layer,
         "n_selected": int(fitted.n_features_),
     }
-    if hasattr(fitted, "network_"):
+    if fitted._finds != "ranking":
         notes["communities"] = fitted.network_.communities().method
-    if hasattr(fitted, "threshold_"):
+    if fitted._finds == "network":
         notes["threshold"] = float(fitted.threshold_)
-    if hasattr(fitted, "suggestion_"):
+    if fitted._finds == "representatives":
         notes["suggestion"] = _plain(asdict(fitted.suggestion_))
     return notes
 

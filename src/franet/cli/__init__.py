@@ -8,19 +8,18 @@ from __future__ import annotations
 import click
 
 from franet import __version__
-from franet.cli._group import Group
+from franet.cli._complete import completion
+from franet.cli._errors import Group
 from franet.cli.bench import bench
-from franet.cli.completion import completion
 from franet.cli.datasets import datasets
-from franet.cli.demo import demo
 from franet.cli.doctor import doctor
 from franet.cli.evaluate import evaluate
-from franet.cli.rank import rank
+from franet.cli.rank import demo, rank
 
 __all__ = ["main"]
 
 _START = """\
-franet tells which few columns of a table stand for all the rest. It needs no labels.
+franet finds the few columns of a table that represent the rest. It needs no labels.
 
 A first look, on data that are already here:
   franet demo
@@ -52,10 +51,5 @@ def main(ctx: click.Context) -> None:
         click.echo(_START.format(commands="\n".join(lines)))
 
 
-main.add_command(demo)
-main.add_command(rank)
-main.add_command(evaluate)
-main.add_command(bench)
-main.add_command(datasets)
-main.add_command(doctor)
-main.add_command(completion)
+for command in (demo, rank, evaluate, bench, datasets, doctor, completion):
+    main.add_command(command)

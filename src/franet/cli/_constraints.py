@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Callable, Mapping, Sequence
-from itertools import chain
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from franet.exceptions import DataError, UsageError
+import numpy as np
 
-__all__ = ["Lines", "find_features", "in_names", "read_files"]
+from franet._common.features import FeatureIndex
+from franet._common.files import unguard
+from franet.exceptions import DataError, UsageError
+from franet.io._source import check_readable, open_text, reading
 
 _LISTS, _FILES = ("include", "exclude"), {"cost": "cost", "groups": "group"}
 
@@ -55,68 +57,67 @@ def find_features(
     parameters : dict
         Of the estimator; those that were not given are left out.
     """
-    find = _Finder(names)
+    index, known = FeatureIndex(np.array(names, object)), {*names}
     found: dict[str, Any] = {}
     for option in _LISTS:
-        if options[option]:
-            parts = [find.some(text, f"--{option}") for text in options[option]]
-            found[option] = list(dict.fromkeys(chain.from_iterable(parts)))
-    read: dict[str, Callable[[_Line], Any]] = {"cost": _cost, "groups": _group}
+        places = [
+            _find(index, known, part, f"--{option}")
+            for text in options[option]
+            for part in _parts(text, known, f"--{option}")
+        ]
+        if places:
+            found[option] = list(dict.fromkeys(places))
     for option, lines in files.items():
-        found[option] = _values(lines, find, read[option])
+        values = found[option] = {}
+        for i, line in enumerate(lines):
+            is_head = i == 0 and line.feature.strip().lower() == "feature"
+            if is_head and line.feature not in known:
+                continue
+            try:
+                j = _find(index, known, line.feature, line.where)
+            except UsageError as err:
+                raise DataError(str(err)) from err
+            if j in values:
+                raise DataError(
+                    f"{line.where}: {line.feature!r} stands there twice; leave one out"
+                )
+            values[j] = _cost(line) if option == "cost" else line.value or None
     return found
 
 
 def in_names(parameters: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
     """Return parameters with features by name instead of position."""
     shown = dict(parameters)
-    for option in _LISTS:
-        if shown.get(option) is not None:
-            shown[option] = [names[j] for j in shown[option]]
-    for option in _FILES:
-        if shown.get(option) is not None:
-            shown[option] = {names[j]: value for j, value in shown[option].items()}
+    for option in (*_LISTS, *_FILES):
+        given = shown.get(option)
+        if isinstance(given, list):
+            shown[option] = [names[j] for j in given]
+        elif isinstance(given, dict):
+            shown[option] = {names[j]: value for j, value in given.items()}
     return shown
 
 
-class _Finder:
-    """Finds features by what a user writes: a name, or else a position."""
+def _find(index: FeatureIndex, known: set[str], text: str, where: str) -> int:
+    """Return the feature that a user means by a name, or else by a position."""
+    # A name may have blanks at its ends, and may be a number.
+    name = text if text in known else text.strip()
+    is_position = name not in known and name.isdecimal()
+    try:
+        return index.find(int(name) if is_position else name)
+    except DataError as err:
+        raise UsageError(f"{where}: {err}") from err
 
-    def __init__(self, names: Sequence[str]) -> None:
-        import numpy as np
 
-        from franet._common.features import FeatureIndex
-
-        self._names = set(names)
-        self._index = FeatureIndex(np.array(names, object))
-
-    def knows(self, name: str) -> bool:
-        return name in self._names
-
-    def one(self, text: str, where: str) -> int:
-        # A name may have blanks at its ends, and may be a number.
-        name = text if text in self._names else text.strip()
-        is_position = name not in self._names and name.isdecimal()
-        try:
-            return self._index.find(int(name) if is_position else name)
-        except DataError as err:
-            raise UsageError(f"{where}: {err}") from err
-
-    def some(self, text: str, where: str) -> list[int]:
-        """Return one feature if the text is its name, else those between commas."""
-        if text in self._names:
-            return [self.one(text, where)]
-        parts = [part for part in text.split(",") if part.strip()]
-        if not parts:
-            raise UsageError(f"{where} names no feature; leave it out")
-        return [self.one(part, where) for part in parts]
+def _parts(text: str, known: set[str], where: str) -> list[str]:
+    """Return the text if it is the name of a feature, else what commas separate."""
+    parts = [part for part in text.split(",") if part.strip()]
+    if not parts and text not in known:
+        raise UsageError(f"{where} names no feature; leave it out")
+    return [text] if text in known else parts
 
 
 def _lines(option: str, path: Path) -> list[_Line]:
     """Read a file of two columns, with a comma or a tab between them."""
-    from franet._common.files import unguard
-    from franet.io._source import check_readable, open_text, reading
-
     check_readable(path)
     lines = []
     ending = path.with_suffix("") if path.suffix.lower() == ".gz" else path
@@ -136,27 +137,6 @@ def _lines(option: str, path: Path) -> list[_Line]:
     return lines
 
 
-def _values(
-    lines: list[_Line], find: _Finder, read: Callable[[_Line], Any]
-) -> dict[int, Any]:
-    """Return what a file says, by the position of the feature."""
-    values: dict[int, Any] = {}
-    for i, line in enumerate(lines):
-        head = line.feature.strip().lower() == "feature"
-        if i == 0 and head and not find.knows(line.feature):
-            continue
-        try:
-            j = find.one(line.feature, line.where)
-        except UsageError as err:
-            raise DataError(str(err)) from err
-        if j in values:
-            raise DataError(
-                f"{line.where}: {line.feature!r} stands there twice; leave one out"
-            )
-        values[j] = read(line)
-    return values
-
-
 def _cost(line: _Line) -> float:
     try:
         cost = float(line.value)
@@ -168,7 +148,3 @@ def _cost(line: _Line) -> float:
             "number"
         )
     return cost
-
-
-def _group(line: _Line) -> str | None:
-    return line.value or None

@@ -1,43 +1,57 @@
-"""The ranking itself: a plain dict, from which JSON, table and file are made."""
+"""The ranking itself: a plain dict, from which JSON, table and file are made.
+
+Imported when a command runs: it loads all that a ranking needs.
+"""
 
 from __future__ import annotations
 
 import math
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from franet._common.progress import Listener, listening
-from franet.cli import _cover
-from franet.cli._constraints import in_names
-from franet.cli._draws import add_stability, draw
-from franet.cli._options import AUTO
-from franet.cli._rankers import COVER
-from franet.cli._report import Reporter
-from franet.cli._words import as_options, name_column
-from franet.exceptions import BackendError, DataError, UsageError
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.sparsefuncs import inplace_column_scale, min_max_axis
 
-__all__ = ["feature_labels", "in_words_of_the_shell", "plan_table", "rank_table"]
+from franet._common.memory import available_bytes, parse_bytes
+from franet._common.progress import Listener, listening
+from franet._common.threads import count_threads
+from franet.cli._constraints import in_names
+from franet.cli._errors import in_words
+from franet.cli._options import AUTO
+from franet.cli._specs import COVER, FRANE, OF_FEATURES
+from franet.cover._constraints import read_constraints
+from franet.exceptions import Setting, UsageError
+from franet.pairs.alike import REDUNDANT, correlations, redundant_among
+from franet.pairs.coded import CodedTable
+from franet.pairs.similarity._sparse import constant_in
+from franet.pairs.similarity._standardize import powers_of_two
+from franet.rankers import get
 
 _DEFAULT_TOP = 16
 # Similarities from 0 to 1, by what their edges weigh where they are 0.
 _UNRELATED = {"correlation": 1.0, "spearman": 1.0, "abs-correlation": 0.0, "mixed": 0.0}
+# What a fit by Cover takes beside the table: copies of it in float64, and the rest.
+_COPIES, _REST = 5.5, 40_000_000
+# Beyond this power of two, and below its inverse, squares leave what a float can hold.
+_FAR = 256
+# What is shown of the stability of a ranking.
+_AGREEMENT = (
+    "n_boot", "method", "level", "top", "kuncheva", "jaccard", "n_degenerate"
+)  # fmt: skip
 
 
 def rank_table(
     X: Any,
-    names: Sequence[str] | None,
+    labels: list[str],
     parameters: Mapping[str, Any],
     *,
     ranker: str = COVER,
     top: int | str | None = None,
-    n_boot: int | None = None,
-    seed: int | None = None,
-    n_jobs: int | None = None,
     listener: Listener | None = None,
-    report: Reporter | None = None,
 ) -> tuple[dict[str, Any], dict[str, Any], Any]:
     """Rank the columns of a table.
 
@@ -45,8 +59,8 @@ def rank_table(
     ----------
     X : array of shape (n_examples, n_features)
         The table.
-    names : sequence of str or None
-        The names of its features.
+    labels : list of str
+        What its features are called.
     parameters : mapping
         The parameters of the estimator, without the number of features; features by
         position.
@@ -54,14 +68,8 @@ def rank_table(
         The name of the ranker.
     top : int or "auto", optional
         How many features to show and select; 16, or all if there are fewer.
-    n_boot : int, optional
-        How many resampled tables are ranked too, to measure how sure the ranks are.
-    seed, n_jobs : int, optional
-        The seed of these, and the number of threads that rank them.
     listener : callable, optional
         Called as ``listener(stage, done, total)`` during the work.
-    report : callable, optional
-        Called as ``report(ranker, X, names, seconds, messages)`` after it.
 
     Returns
     -------
@@ -72,33 +80,45 @@ def rank_table(
     fitted : ranker
         The ranker itself.
     """
-    from franet.rankers import get
-
-    labels = feature_labels(X, names)
-    with in_words_of_the_shell(names):
-        top = _number_of_features(top, X, labels, parameters, ranker)
+    if ranker == COVER or top is None:
+        default = _check_constraints(X, labels, parameters, ranker)
+        top = default if top is None else top
     parameters = {"n_features_to_select": top, **parameters}
     start = time.perf_counter()
-    fitted, messages = _fit(ranker, X, names, parameters, listener)
+    with warnings.catch_warnings(record=True) as caught, listening(listener):
+        warnings.simplefilter("always")
+        fitted = get(ranker)(**parameters).fit(X)
     seconds = time.perf_counter() - start
-    order = fitted.order_
-    if report is not None:
-        report(fitted, X, labels, seconds, messages)
+    messages = [
+        in_words(warning.message)
+        for warning in caught
+        if issubclass(warning.category, UserWarning | RuntimeWarning)
+    ]
+    if ranker == FRANE and fitted.network_.truncated_:
+        messages.append(
+            f"The network has {fitted.network_.n_edges} edges; only the strongest of "
+            "each feature are kept to find redundant features."
+        )
+    parameters = {**get(ranker)().get_params(), **parameters}
+    is_given = parameters.get("similarity") == "precomputed"
+    findings = {COVER: _picks, FRANE: _central}.get(ranker, _plain)
+    shown = fitted.order_[: fitted.n_features_]
     summary = {
         "format": "franet-ranking",
         "version": 1,
         "ranker": ranker,
-        **_findings(fitted, X, order, labels),
-        "warnings": messages,
-        "parameters": in_names({**get(ranker)().get_params(), **parameters}, labels),
+        "n_features": len(labels),
+        "n_examples": None if is_given else X.shape[0],
+        **findings(fitted, X, shown, labels),
+        "warnings": list(dict.fromkeys(messages)),
+        "parameters": in_names(parameters, labels),
         "seconds": round(seconds, 6),
     }
-    columns = _columns(fitted, labels)
-    if n_boot is not None:
-        with in_words_of_the_shell(names):
-            found = draw(fitted, X, n_boot, seed, n_jobs, listener)
-        add_stability(found, order, summary, columns)
-    return summary, columns, fitted
+    columns = fitted._columns(labels)
+    if ranker == COVER:  # of constant columns there is no correlation
+        columns["correlation"] = [_number(r) for r in columns["correlation"]]
+    first = {name: columns.pop(name) for name in ("rank", "feature")}
+    return summary, {**first, "index": fitted.order_, **columns}, fitted
 
 
 def feature_labels(X: Any, names: Sequence[str] | None) -> list[str]:
@@ -106,187 +126,224 @@ def feature_labels(X: Any, names: Sequence[str] | None) -> list[str]:
     return [f"x{j}" for j in range(X.shape[1])] if names is None else list(names)
 
 
-def plan_table(
-    X: Any, names: Sequence[str] | None, parameters: Mapping[str, Any], ranker: str
-) -> dict[str, Any]:
+def plan_table(X: Any, parameters: Mapping[str, Any], ranker: str) -> dict[str, Any]:
     """Return what ranking the columns of a table would take; see `FRANe.plan`."""
-    from franet import FRANe
-
-    with in_words_of_the_shell(names):
-        if ranker == COVER:
-            return _cover.plan(X, parameters)
-        return FRANe(**parameters).plan(X)
-
-
-def _number_of_features(
-    top: int | str | None,
-    X: Any,
-    labels: list[str],
-    parameters: Mapping[str, Any],
-    ranker: str,
-) -> int | str:
-    """Return how many features are selected, checked."""
-    least, can_be_picked = 0, X.shape[1]
-    most, why = X.shape[1], f"the table has {X.shape[1]} features"
-    if ranker == COVER:
-        least, can_be_picked = _cover.can_be_picked(X, labels, parameters)
-        if "exclude" in parameters or "groups" in parameters:
-            most = can_be_picked
-            why = (
-                f"only {most} features can be picked: others are constant, excluded, "
-                "or in a group of another one"
-            )
-    if top is None:
-        # At least 1: the ranker explains why nothing can be picked.
-        return max(1, least, min(_DEFAULT_TOP, can_be_picked))
-    if isinstance(top, int) and 0 < most < top:
-        raise UsageError(f"--top {top}: {why}; ask for at most {most}")
-    return top
-
-
-@contextmanager
-def in_words_of_the_shell(names: Sequence[str] | None = None) -> Iterator[None]:
-    """Name options instead of parameters, and columns by their names, in errors."""
-    try:
-        yield
-    except (BackendError, DataError, UsageError) as err:
-        raise type(err)(as_options(name_column(str(err), names))) from err
-
-
-def _fit(
-    name: str,
-    X: Any,
-    names: Sequence[str] | None,
-    parameters: Mapping[str, Any],
-    listener: Listener | None,
-) -> tuple[Any, list[str]]:
-    """Return the fitted ranker and what it warned of."""
-    from franet.rankers import get
-
-    with warnings.catch_warnings(record=True) as caught, listening(listener):
-        warnings.simplefilter("always")
-        with in_words_of_the_shell(names):
-            ranker = get(name)(**parameters).fit(X)
-    messages = [
-        as_options(name_column(str(warning.message), names))
-        for warning in caught
-        if issubclass(warning.category, UserWarning | RuntimeWarning)
-    ]
-    if hasattr(ranker, "network_") and ranker.network_.truncated_:
-        messages.append(
-            f"The network has {ranker.network_.n_edges} edges; only the strongest of "
-            "each feature are kept to find redundant features."
+    planned = get(ranker)(**parameters)
+    if ranker == FRANE:
+        found: dict[str, Any] = planned.plan(X)
+        return found
+    place = planned._place()
+    if place.kind not in ("auto", "numpy"):
+        raise UsageError(
+            "Memory can be predicted for the cores of this machine only, not for {}.",
+            place.given,
+            Setting("backend", "numpy"),
+            remedy="Set {1}.",
         )
-    return ranker, list(dict.fromkeys(messages))
-
-
-def _findings(ranker: Any, X: Any, order: Any, labels: list[str]) -> dict[str, Any]:
-    """Return the features that are shown, and what is to know about the ranking."""
-    given = getattr(ranker, "similarity", None) == "precomputed"
-    shown = order[: ranker.n_features_]
-    if is_cover := hasattr(ranker, "suggestion_"):
-        # All that were picked are selected where no number is suggested.
-        if ranker.n_features_to_select == AUTO and not ranker.n_features_suggested_:
-            shown = shown[:_DEFAULT_TOP]
-        features, facts = _cover.rows(ranker, shown, labels), _cover.facts(ranker)
-    else:
-        features = _features(ranker, X, shown, labels)
-        has_network = hasattr(ranker, "network_")
-        facts = _network_facts(ranker) if has_network else _plain_facts(X)
+    m, n = X.shape
     return {
-        "features": features,
-        "n_features": len(labels),
-        "n_examples": None if given else X.shape[0],
-        **({"n_selected": int(ranker.n_features_)} if is_cover else {}),
-        **_approximation(ranker),
-        **facts,
+        "ranker": COVER,
+        "n_features": n,
+        "n_examples": m,
+        "n_threads": count_threads(parameters.get("n_jobs")),
+        "memory": int(_COPIES * 8 * m * n) + _REST,
     }
 
 
-def _approximation(ranker: Any) -> dict[str, str]:
-    found = getattr(ranker, "approximation_", None)
-    return {} if found is None else {"approximation": str(found)}
+def largest_to_load(ranker: str, parameters: Mapping[str, Any]) -> int | None:
+    """Return from how many bytes on a file is read piece by piece; None: never.
+
+    The paper's ranking by correlations can do without the whole table in memory.
+    """
+    from franet.estimators._backend import reads_pieces
+
+    if ranker != FRANE:
+        return None
+    frane = get(ranker)(**parameters)
+    if not reads_pieces(frane):
+        return None
+    given = frane.max_memory
+    memory = available_bytes() // 2 if given is None else parse_bytes(given)
+    # The table, its checks and its standardized copy.
+    return memory // 4
 
 
-def _columns(ranker: Any, labels: list[str]) -> dict[str, Any]:
-    """Return the full ranking, best first, as columns."""
-    columns = ranker._columns(labels)
-    if "correlation" in columns:  # of constant columns there is none
-        columns["correlation"] = [_number(r) for r in columns["correlation"]]
-    first = {name: columns.pop(name) for name in ("rank", "feature")}
-    return {**first, "index": ranker.order_, **columns}
+def add_stability(
+    ranking: tuple[dict[str, Any], dict[str, Any], Any],
+    X: Any,
+    n_boot: int,
+    seed: int | None,
+    n_jobs: int | None,
+    listener: Listener,
+) -> None:
+    """Rank resampled tables, and add how sure ranks are to what `rank_table` returned.
+
+    See `FeatureRanker.stability`.
+    """
+    summary, columns, fitted = ranking
+    with listening(listener):
+        found = fitted.stability(
+            X,
+            n_boot,
+            # Rows drawn twice make rare levels tell everything.
+            method="half" if isinstance(X, CodedTable) else "bootstrap",
+            random_state=0 if seed is None else seed,
+            n_jobs=n_jobs,
+        )
+    values = {
+        "rank_low": found.rank_low,
+        "rank_high": found.rank_high,
+        "selected_share": found.selected,
+    }
+    for name, of_all in values.items():
+        columns[name] = of_all[fitted.order_]
+        for row in summary["features"]:
+            row[name] = of_all[row["index"]].item()
+    summary["stability"] = {name: getattr(found, name) for name in _AGREEMENT}
 
 
-def _features(
-    ranker: Any, X: Any, order: Any, labels: list[str]
+def _check_constraints(
+    X: Any, labels: list[str], parameters: Mapping[str, Any], ranker: str
+) -> int:
+    """Return how many features are selected where no number is given.
+
+    What the user allows is checked here, where features have their names.
+    """
+    least, most = 0, X.shape[1]
+    if ranker == COVER:
+        given = {name: parameters.get(name) for name in OF_FEATURES}
+        found = read_constraints(np.array(labels, object), constant_in(X), **given)
+        least, most = len(found.include), found.n_open()
+    # At least 1: the ranker explains why nothing can be picked.
+    return max(1, least, min(_DEFAULT_TOP, most))
+
+
+def _picks(ranker: Any, X: Any, order: Any, labels: list[str]) -> dict[str, Any]:
+    """Return the features that `Cover` picked, and what is to know about them.
+
+    Those behind the last pick are there where all that is left repeats the picks.
+    """
+    suggestion = ranker.suggestion_
+    # All that were picked are selected where no number is suggested.
+    if ranker.n_features_to_select == AUTO and not ranker.n_features_suggested_:
+        order = order[:_DEFAULT_TOP]
+    place = {int(j): i for i, j in enumerate(ranker.order_[: ranker.n_ranked_])}
+    features = []
+    for rank, j in enumerate(map(int, order), start=1):
+        others = ranker.members_.get(j, [])
+        r = np.abs(ranker.representative_corr_[others])
+        gain = ranker.gains_[place[j]] if j in place else ranker.scores_[j]
+        features.append(
+            {
+                "rank": rank,
+                "name": labels[j],
+                "index": j,
+                "score": float(ranker.scores_[j]),
+                "gain": float(gain),
+                "coverage": float(ranker.coverage_[place.get(j, -1)]),
+                "n_members": len(others),
+                "mean_abs_r": float(r.mean()) if len(others) else None,
+            }
+        )
+    return {
+        "features": features,
+        "n_selected": int(ranker.n_features_),
+        "gains": ranker.gains_.tolist(),
+        "coverage": ranker.coverage_.tolist(),
+        "suggestion": {
+            "count": suggestion.count,
+            "low": suggestion.low,
+            "high": suggestion.high,
+            "sentence": f"{suggestion}.",
+        },
+        "n_constant": int(ranker.constant_.sum()),
+    }
+
+
+def _central(ranker: Any, X: Any, order: Any, labels: list[str]) -> dict[str, Any]:
+    """Return the features that `FRANe` ranks first, and facts about its network.
+
+    An edge alone does not make a feature redundant: at a low threshold there are edges
+    between features that have nothing in common. A distance knows no bar that would.
+    """
+    partner, weight = ranker.network_.redundant_with()
+    known = ranker.weighted and ranker.variant == "paper"
+    if known and ranker.similarity in _UNRELATED:
+        weak = ~(weight - _UNRELATED[ranker.similarity] >= REDUNDANT)
+        partner[weak], weight[weak] = -1, math.nan
+    facts: dict[str, Any] = {
+        "features": _rows(ranker, order, labels, partner[order], weight[order]),
+        "threshold": _number(ranker.threshold_),
+        "quality": None,
+        "n_edges": int(ranker.network_.n_edges),
+        "n_isolated": int(ranker.n_isolated_),
+        "n_constant": int(ranker.constant_.sum()),
+    }
+    if ranker.winner_ is not None:
+        facts["quality"] = _number(ranker.quality_[ranker.winner_])
+    if ranker.search == "approximate":
+        facts["approximation"] = str(ranker.approximation_)
+    return facts
+
+
+def _plain(ranker: Any, X: Any, order: Any, labels: list[str]) -> dict[str, Any]:
+    """Return the features that any ranker ranks first; redundant ones by their r."""
+    at, weight = redundant_among(correlations(X, order))
+    partner = np.where(at < 0, -1, order[at])
+    return {
+        "features": _rows(ranker, order, labels, partner, weight),
+        "n_constant": int(constant_in(X).sum()),
+    }
+
+
+def _rows(
+    ranker: Any, order: Any, labels: list[str], partner: Any, weight: Any
 ) -> list[dict[str, Any]]:
-    if hasattr(ranker, "network_"):
-        partner, weight = _redundant_in_network(ranker)
-    else:
-        partner, weight = _redundant_among(X, order)
+    """Return features with the better one that each repeats most; -1: none."""
     return [
         {
             "rank": rank,
             "name": labels[j],
             "index": int(j),
             "score": _number(ranker.scores_[j]),
-            "redundant_with": labels[partner[j]] if partner[j] >= 0 else None,
-            "similarity": _number(weight[j]),
+            "redundant_with": labels[other] if other >= 0 else None,
+            "similarity": _number(close),
         }
-        for rank, j in enumerate(order, start=1)
+        for rank, (j, other, close) in enumerate(
+            zip(order, partner, weight, strict=True), start=1
+        )
     ]
-
-
-def _redundant_in_network(ranker: Any) -> tuple[Any, Any]:
-    """Return for each feature the better one it repeats most, and what weighs the edge.
-
-    An edge alone does not tell: at a low threshold there are edges between features
-    that have nothing in common. A distance knows no bar that would.
-    """
-    from franet.pairs.alike import REDUNDANT
-
-    partner, weight = ranker.network_.redundant_with()
-    known = ranker.weighted and ranker.variant == "paper"
-    if known and ranker.similarity in _UNRELATED:
-        weak = ~(weight - _UNRELATED[ranker.similarity] >= REDUNDANT)
-        partner[weak], weight[weak] = -1, math.nan
-    return partner, weight
-
-
-def _redundant_among(X: Any, order: Any) -> tuple[dict[int, int], dict[int, float]]:
-    """Return for each shown feature the better one it repeats most, and their r."""
-    from franet.pairs.alike import correlations, redundant_among
-
-    at, weight = redundant_among(correlations(X, order))
-    partner = {
-        int(j): int(order[k]) if k >= 0 else -1 for j, k in zip(order, at, strict=True)
-    }
-    return partner, dict(zip(partner, weight.tolist(), strict=True))
-
-
-def _network_facts(ranker: Any) -> dict[str, Any]:
-    return {
-        "threshold": _number(ranker.threshold_),
-        "quality": _winning_quality(ranker),
-        "n_edges": int(ranker.network_.n_edges),
-        "n_isolated": int(ranker.n_isolated_),
-        "n_constant": int(ranker.constant_.sum()),
-    }
-
-
-def _plain_facts(X: Any) -> dict[str, Any]:
-    """Return what is to know of any ranking; a table that was ranked holds no NaN."""
-    lo, hi = (getattr(X, end)(axis=0) for end in ("min", "max"))
-    if hasattr(lo, "toarray"):
-        lo, hi = lo.toarray(), hi.toarray()
-    return {"n_constant": int((lo == hi).sum())}
-
-
-def _winning_quality(ranker: Any) -> float | None:
-    if ranker.winner_ is None:
-        return None
-    return _number(ranker.quality_[ranker.winner_])
 
 
 def _number(value: Any) -> float | None:
     return float(value) if math.isfinite(value) else None
+
+
+def standardized(X: Any) -> Any:
+    """Return the table, dense or sparse, with columns of unit variance.
+
+    A table that holds infinity comes back as it is: the ranker names its column.
+    """
+    if np.isinf(X.data if issparse(X) else X).any():
+        return X
+    largest = _largest(X)
+    far = np.abs(np.frexp(largest)[1]) > _FAR
+    if far.any():
+        factors = np.where(far, powers_of_two(largest), 1.0)
+        if issparse(X):
+            X = X.copy()
+            inplace_column_scale(X, factors)
+        else:
+            X = X * factors
+    with np.errstate(invalid="ignore"):  # the mean of a column of gaps alone
+        return StandardScaler(with_mean=False).fit_transform(X)
+
+
+def _largest(X: Any) -> Any:
+    """Return the largest absolute value of each column; gaps do not count."""
+    if issparse(X):
+        ends = min_max_axis(X, 0, ignore_nan=True)
+    else:
+        ends = (end.reduce(X, axis=0, initial=0) for end in (np.fmin, np.fmax))
+    lo, hi = (np.asarray(end, np.float64) for end in ends)
+    return np.maximum(hi, -lo)

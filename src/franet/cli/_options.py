@@ -1,8 +1,9 @@
-"""The options that say how a file is read and how features are ranked."""
+"""The options that say how a file is read, how features are ranked, what is written."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -10,67 +11,24 @@ import click
 
 from franet.cli._complete import one_of
 from franet.cli._paths import Command, Reads, Writes
-from franet.io._registry import FORMATS
+from franet.estimators._parameters import AGNOS, COVER, FRANE, Choices, Range
+from franet.io._formats import FORMATS
 from franet.rankers import NAMES
 
-__all__ = [
-    "AUTO",
-    "GroupedCommand",
-    "Top",
-    "grouped",
-    "ranking_options",
-    "reading_options",
-    "take_reading",
-]
-
 AUTO = "auto"
-CORRELATIONS = ("correlation", "abs-correlation", "spearman")
-SIMILARITIES = (
-    *CORRELATIONS,
-    "mixed",
-    "euclidean",
-    "sqeuclidean",
-    "seuclidean",
-    "manhattan",
-    "chebyshev",
-    "canberra",
-    "minkowski",
-    "precomputed",
-)
-THRESHOLDS = (
-    "geometric",
-    "linear",
-    "linear-mean",
-    "linear-median",
-    "quantile",
-    "logspace",
-)
-CENTRALITIES = ("pagerank", "degree", "eigenvector", "closeness", "harmonic")
-QUALITIES = ("rqh", "gini", "cv", "entropy", "random")
-# Headings of the help, in their order.
-INPUT, RANKING, COUNT = "Input", "Ranking", "How many"
-CONSTRAINTS, OUTPUT, COMPUTE = "Constraints (cover)", "Output", "Compute"
-_HEADINGS = (INPUT, RANKING, COUNT, CONSTRAINTS, OUTPUT, COMPUTE)
+# Rankers whose parameters have options of their own.
+_DECLARED = {"cover": COVER, "frane": FRANE, "agnos": AGNOS}
+# The option of each parameter that has one.
+OPTIONS = {
+    name: f"--{name.replace('_', '-')}"
+    for parameters in _DECLARED.values()
+    for name, parameter in parameters.items()
+    if parameter.help
+} | {"n_features_to_select": "--top", "random_state": "--seed"}
 
 Decorator = Callable[[Any], Any]
-
-
-class Option(click.Option):
-    """An option under a heading of the help.
-
-    Parameters
-    ----------
-    heading : str
-        Where it is listed.
-    parameter : str, optional
-        The parameter of the ranker that it sets. Rankers without it refuse the option.
-    """
-
-    def __init__(
-        self, *args: Any, heading: str, parameter: str | None = None, **kwargs: Any
-    ) -> None:
-        super().__init__(*args, **kwargs)
-        self.heading, self.parameter = heading, parameter
+# By the names of an option: its help, and what else click is to know about it.
+Rows = dict[str, tuple[str, Mapping[str, Any]]]
 
 
 class GroupedCommand(Command):
@@ -80,21 +38,15 @@ class GroupedCommand(Command):
         self, ctx: click.Context, formatter: click.HelpFormatter
     ) -> None:
         """Write the options, those without a heading last."""
-        found: dict[str, list[tuple[str, str]]] = {name: [] for name in _HEADINGS}
+        found: dict[str, list[tuple[str, str]]] = {name: [] for name in _SECTIONS}
         for option in self.get_params(ctx):
             record = option.get_help_record(ctx)
             if record is not None and isinstance(option, click.Option):
-                heading = getattr(option, "heading", "Other")
+                heading = _heading_of.get(option.opts[0], "Other")
                 found.setdefault(heading, []).append(record)
         for heading, records in found.items():
-            if records:
-                with formatter.section(heading):
-                    formatter.write_dl(records)
-
-
-def grouped(heading: str, *names: str, **kwargs: Any) -> Decorator:
-    """Return a decorator that adds an option under a heading."""
-    return click.option(*names, cls=Option, heading=heading, **kwargs)
+            with formatter.section(heading):
+                formatter.write_dl(records)
 
 
 class Top(click.ParamType):
@@ -117,225 +69,186 @@ class Top(click.ParamType):
             self.fail(f"{value!r} is not a positive integer or 'auto'.")
 
 
-def _together(*options: Decorator) -> Decorator:
+def takers_of(parameter: str, value: str) -> list[str]:
+    """Return the rankers that know a choice of a parameter."""
+    return [
+        ranker
+        for ranker, parameters in sorted(_DECLARED.items())
+        if parameter in parameters and value in _choices(parameters[parameter].allowed)
+    ]
+
+
+def _choices(allowed: Iterable[Any]) -> list[str]:
+    return [each for kind in allowed if isinstance(kind, Choices) for each in kind]
+
+
+def _type_of(allowed: list[Any]) -> Any:
+    """Return the click type of what a parameter may be."""
+    if choices := _choices(allowed):
+        return click.Choice([*dict.fromkeys(choices)])
+    if str in allowed:
+        return str
+    for kind in allowed:
+        if isinstance(kind, Range):
+            ranges = click.IntRange if kind.kind is Integral else click.FloatRange
+            is_open = kind.closed == "neither"
+            high_open = is_open and kind.high is not None
+            return ranges(kind.low, kind.high, is_open, high_open)
+    return int
+
+
+def _of_parameters(shown: Mapping[str, Mapping[str, Any]]) -> Rows:
+    """Return options that set parameters, and what click cannot know of them."""
+    rows: Rows = {}
+    for name, more in shown.items():
+        declared = {
+            ranker: parameters[name]
+            for ranker, parameters in _DECLARED.items()
+            if name in parameters
+        }
+        texts = {each.help for each in declared.values()}
+        if len(declared) > len(texts):  # one text for all
+            text = texts.pop()
+            text = text[0].upper() + text[1:]
+        else:
+            texts_of = [f"{ranker}: {each.help}" for ranker, each in declared.items()]
+            text = "; ".join(texts_of)
+        allowed = [kind for each in declared.values() for kind in each.allowed]
+        defaults = [each.unset or str(each.default or "") for each in declared.values()]
+        default = "; ".join(dict.fromkeys(filter(None, defaults)))
+        text += f".  [default: {default}]" if default else "."
+        rows[OPTIONS[name]] = (text, {"type": _type_of(allowed), **more})
+    return rows
+
+
+_FLAG = {"is_flag": True}
+_FILE = {"metavar": "FILE", "type": Reads(path_type=Path)}
+_NEW_FILE = {"metavar": "FILE", "type": Writes(path_type=Path)}
+_FEATURES = {"metavar": "FEATURES", "multiple": True}
+_DETECTED = {"default": None, "show_default": "auto-detected"}
+_BACKENDS = one_of("auto", "numpy", "torch", "cuda", "dask")
+# Parameters that are listed elsewhere than under "Ranking".
+_CONSTRAINTS: dict[str, Mapping[str, Any]] = {
+    "include": _FEATURES,
+    "exclude": _FEATURES,
+    "cost": _FILE,
+    "groups": _FILE,
+}
+_COMPUTE: dict[str, Mapping[str, Any]] = {
+    "backend": {"metavar": "NAME", "shell_complete": _BACKENDS},
+    "checkpoint": {"metavar": "FOLDER", "type": Writes()},
+    "max_memory": {"metavar": "SIZE"},
+    "n_jobs": {},
+}
+_ELSEWHERE = {*_CONSTRAINTS, *_COMPUTE, "n_features_to_select", "random_state"}
+
+# By the headings of the help.
+_SECTIONS: dict[str, Rows] = {
+    "Input": {
+        "--format": (
+            "What the file is, where its ending does not say it.",
+            {"type": click.Choice([*FORMATS])},
+        ),
+        "--transpose": ("Features are in rows, as in gene tables.", _FLAG),
+        "--header/--no-header": ("Whether the first line holds names.", _DETECTED),
+        "--index/--no-index": ("Whether the first column holds row labels.", _DETECTED),
+        "--decimal": (
+            "The decimal sign of a text file; the other one may separate thousands.",
+            {"type": click.Choice([".", ","]), **_DETECTED},
+        ),
+        "--variable": (
+            "Which array of a npz or mat file, which layer of a h5ad file.",
+            {"metavar": "NAME"},
+        ),
+        "--feature-names": (
+            "A file with one feature name a line, such as 10x features.tsv.",
+            {"metavar": "FILE", "type": Reads()},
+        ),
+        "--drop-non-numeric": ("Leave out non-numeric columns.", _FLAG),
+    },
+    "Ranking": {
+        "--ranker": (
+            "cover picks features that represent the rest; frane is the paper's "
+            "method. An option that the ranker does not have is an error.",
+            {"type": click.Choice(NAMES), "default": "cover", "show_default": True},
+        ),
+        **_of_parameters({name: {} for name in OPTIONS if name not in _ELSEWHERE}),
+        "--set settings": (
+            "Any other parameter of the ranker, such as --ranker ndfs --set "
+            "n_clusters=8; may be repeated.",
+            {"metavar": "NAME=VALUE", "multiple": True},
+        ),
+        "--seed": (
+            "The seed of --stability and of rankers that draw at random.",
+            {"type": click.IntRange(0, 2**32 - 1)},
+        ),
+        "--standardize": (
+            "Scale columns to unit variance first, where their units are arbitrary.",
+            _FLAG,
+        ),
+    },
+    "How many": {
+        "--top": (
+            "How many features to show and select; cover: auto for as many as it "
+            "suggests.  [default: 16]",
+            {"type": Top(), "shell_complete": one_of(AUTO)},
+        ),
+        "--stability n_boot": (
+            "Rank N resampled tables too, and show how sure the ranks are.",
+            {"metavar": "N", "type": click.IntRange(min=2)},
+        ),
+    },
+    "Constraints": _of_parameters(_CONSTRAINTS),
+    "Output": {
+        "--output": (
+            "Write the full ranking to this .csv, .tsv, .json or .parquet file; of a "
+            "h5ad file a copy with the ranking in it to this .h5ad file.",
+            _NEW_FILE,
+        ),
+        "--report": (
+            "Write a page that shows the ranking to this .html (or .json) file.",
+            _NEW_FILE,
+        ),
+        "--open open_report": ("Show the report in the browser.", _FLAG),
+        "--force": ("Replace files to write if they exist.", _FLAG),
+        "--json as_json": ("Print one JSON document.", _FLAG),
+        "--quiet": ("No table, no progress, no warnings.", _FLAG),
+    },
+    "Compute": {
+        **_of_parameters(_COMPUTE),
+        "--dry-run": ("Only predict what the work will take, then stop.", _FLAG),
+    },
+}
+_heading_of = {
+    names.split()[0].partition("/")[0]: heading
+    for heading, rows in _SECTIONS.items()
+    for names in rows
+}
+
+
+def _options(*headings: str) -> Decorator:
+    """Return a decorator that adds the options under some headings."""
+    rows = [row for heading in headings for row in _SECTIONS[heading].items()]
+
     def decorate(command: Any) -> Any:
-        for option in reversed(options):
-            command = option(command)
+        for names, (text, more) in reversed(rows):
+            command = click.option(*names.split(), help=text, **more)(command)
         return command
 
     return decorate
 
 
-def _not_zero(
-    ctx: click.Context, option: click.Parameter, value: int | None
-) -> int | None:
-    if value == 0:
-        raise click.BadParameter("0 threads do no work; use 1 or more, or -1 for all.")
-    return value
-
-
-def _sets(parameter: str, heading: str, text: str, **kwargs: Any) -> Decorator:
-    """Return an option that sets a parameter of the ranker of the same name."""
-    name = f"--{parameter.replace('_', '-')}"
-    return grouped(heading, name, parameter=parameter, help=text, **kwargs)
-
-
-def _choice(parameter: str, choices: tuple[str, ...], text: str) -> Decorator:
-    text = f"{text}  [default: {choices[0]}]"
-    return _sets(parameter, RANKING, text, type=click.Choice(choices))
-
-
-reading_options = _together(
-    grouped(
-        INPUT,
-        "--format",
-        type=click.Choice([*FORMATS]),
-        help="What the file is, where its ending does not say it.",
-    ),
-    grouped(
-        INPUT,
-        "--transpose",
-        is_flag=True,
-        help="Features are in rows, as in gene tables.",
-    ),
-    grouped(
-        INPUT,
-        "--header/--no-header",
-        default=None,
-        help="Whether the first line holds names.  [default: auto-detected]",
-    ),
-    grouped(
-        INPUT,
-        "--index/--no-index",
-        default=None,
-        help="Whether the first column holds row labels.  [default: auto-detected]",
-    ),
-    grouped(
-        INPUT,
-        "--decimal",
-        type=click.Choice([".", ","]),
-        help="The decimal sign of a text file; the other one may separate thousands.  "
-        "[default: auto-detected]",
-    ),
-    grouped(
-        INPUT,
-        "--variable",
-        metavar="NAME",
-        help="Which array of a npz or mat file, which layer of a h5ad file.",
-    ),
-    grouped(
-        INPUT,
-        "--feature-names",
-        metavar="FILE",
-        type=Reads(),
-        help="A file with one feature name a line, such as 10x features.tsv.",
-    ),
-    grouped(
-        INPUT, "--drop-non-numeric", is_flag=True, help="Leave out non-numeric columns."
-    ),
-)
+reading_options = _options("Input")
+rank_options = _options(*_SECTIONS)
 
 
 def take_reading(options: dict[str, Any]) -> dict[str, Any]:
     """Take the arguments of the reader out of `options`, and return them."""
-    names = (
-        "format",
-        "transpose",
-        "header",
-        "index",
-        "decimal",
-        "variable",
-        "feature_names",
-        "drop_non_numeric",
-    )
+    names = [
+        names.partition("/")[0][2:].replace("-", "_") for names in _SECTIONS["Input"]
+    ]
     reading = {name: options.pop(name) for name in names}
     for name in ("header", "index", "decimal"):
         if reading[name] is None:
             reading[name] = "auto"
     return reading
-
-
-ranking_options = _together(
-    grouped(
-        RANKING,
-        "--ranker",
-        type=click.Choice(NAMES),
-        default="cover",
-        show_default=True,
-        help="cover picks features that represent the rest; frane is the paper's "
-        "method. An option that the ranker does not have is an error.",
-    ),
-    _sets(
-        "similarity",
-        RANKING,
-        "How alike two features are. cover: correlation or spearman; frane: all; mixed "
-        "ranks text and categories beside numbers.  [default: correlation]",
-        type=click.Choice(SIMILARITIES),
-    ),
-    _sets(
-        "variant",
-        RANKING,
-        "frane: its definition (paper) or its code's (reference); agnos: slack or "
-        "weights.  [default: paper; slack]",
-        type=click.Choice(("paper", "reference", "slack", "weights")),
-    ),
-    _choice("thresholds", THRESHOLDS, "frane: how the thresholds are spaced."),
-    _sets(
-        "n_thresholds",
-        RANKING,
-        "frane: how many thresholds are tried.  [default: 100]",
-        type=click.IntRange(min=2),
-    ),
-    _choice("centrality", CENTRALITIES, "frane: what scores the nodes of a network."),
-    _sets(
-        "damping",
-        RANKING,
-        "frane: the damping factor of PageRank.  [default: 0.85]",
-        type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    ),
-    _choice("quality", QUALITIES, "frane: what chooses among the networks."),
-    _choice("tie_break", ("column", "denser"), "frane: how equal scores are ordered."),
-    _choice(
-        "missing",
-        ("error", "pairwise"),
-        "frane: what NaN means, an error or a gap.",
-    ),
-    _choice(
-        "search",
-        ("exact", "approximate"),
-        "frane: approximate is for very many features, and reports its error.",
-    ),
-    grouped(
-        RANKING,
-        "--set",
-        "settings",
-        metavar="NAME=VALUE",
-        multiple=True,
-        help="Any other parameter of the ranker, such as --ranker ndfs --set "
-        "n_clusters=8; may be repeated.",
-    ),
-    grouped(
-        RANKING,
-        "--seed",
-        type=click.IntRange(0, 2**32 - 1),
-        help="The seed of --stability and of rankers that draw at random.",
-    ),
-    _sets(
-        "include",
-        CONSTRAINTS,
-        "Features that are picked first, by name or position, separated by commas; may "
-        "be repeated.",
-        metavar="FEATURES",
-        multiple=True,
-    ),
-    _sets(
-        "exclude",
-        CONSTRAINTS,
-        "Features that are never picked, likewise.",
-        metavar="FEATURES",
-        multiple=True,
-    ),
-    _sets(
-        "cost",
-        CONSTRAINTS,
-        "A csv or tsv file with lines 'feature,cost'; others cost 1.",
-        metavar="FILE",
-        type=Reads(path_type=Path),
-    ),
-    _sets(
-        "groups",
-        CONSTRAINTS,
-        "A csv or tsv file with lines 'feature,group'; one feature of each group is "
-        "picked.",
-        metavar="FILE",
-        type=Reads(path_type=Path),
-    ),
-    _sets(
-        "backend",
-        COMPUTE,
-        "numpy (the cores), torch, a torch device such as cuda:1; frane also dask or "
-        "the address of a Dask scheduler, such as tcp://host:8786.  [default: auto]",
-        metavar="NAME",
-        shell_complete=one_of("auto", "numpy", "torch", "cuda", "dask"),
-    ),
-    _sets(
-        "checkpoint",
-        COMPUTE,
-        "frane: a folder that keeps what is done; a stopped run continues from it.",
-        metavar="FOLDER",
-        type=Writes(),
-    ),
-    _sets(
-        "max_memory",
-        COMPUTE,
-        "frane: memory for the work, such as '2 GB'.  [default: half of what is free]",
-        metavar="SIZE",
-    ),
-    _sets(
-        "n_jobs",
-        COMPUTE,
-        "Number of threads.  [default: all cores]",
-        type=int,
-        callback=_not_zero,
-    ),
-)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import permutations, product
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,8 @@ import click
 from franet._common.files import is_inside, is_same_file
 from franet.exceptions import UsageError
 
-__all__ = ["Command", "Reads", "ReadsResults", "Writes", "check_paths", "results_files"]
-
+# Among what commands and their group share: the options of the command that runs.
+KNOWN = "franet.options"
 # An option or argument, and a path that it names.
 Named = tuple[str, Path]
 
@@ -47,22 +47,15 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Check the paths, then run the command."""
-        given = [
-            (parameter, ctx.params[str(parameter.name)])
-            for parameter in self.params
-            if ctx.params.get(str(parameter.name)) is not None
-        ]
-        inputs = [
-            (_label(parameter), file)
-            for parameter, path in given
-            if isinstance(parameter.type, Reads)
-            for file in parameter.type.files(Path(path))
-        ]
-        outputs = [
-            (_label(parameter), Path(path))
-            for parameter, path in given
-            if isinstance(parameter.type, Writes)
-        ]
+        ctx.meta[KNOWN] = [name for option in self.params for name in option.opts]
+        inputs: list[Named] = []
+        outputs: list[Named] = []
+        for parameter in self.params:
+            path, label = ctx.params.get(str(parameter.name)), _label(parameter)
+            if path is not None and isinstance(parameter.type, Reads):
+                inputs += [(label, file) for file in parameter.type.files(Path(path))]
+            elif path is not None and isinstance(parameter.type, Writes):
+                outputs.append((label, Path(path)))
         check_paths(inputs, outputs)
         if ctx.params.get("force") and not outputs:
             known = [_label(p) for p in self.params if isinstance(p.type, Writes)]
@@ -88,17 +81,10 @@ def check_paths(inputs: Sequence[Named], outputs: Sequence[Named]) -> None:
     UsageError
         The message names both.
     """
-    pairs = [
-        (output, known, f"{known[0]} ({known[1]}), which is read")
-        for output in outputs
-        for known in inputs
-    ]
-    for first, second in combinations(outputs, 2):
-        pairs += [
-            (second, first, f"{first[0]} ({first[1]})"),
-            (first, second, f"{second[0]} ({second[1]})"),
-        ]
-    for (option, path), (_, known), words in pairs:
+    pairs = [(*pair, ", which is read") for pair in product(outputs, inputs)]
+    pairs += [(*pair, "") for pair in permutations(reversed(outputs), 2)]
+    for (option, path), (other, known), why in pairs:
+        words = f"{other} ({known}){why}"
         if is_same_file(path, known):
             raise UsageError(
                 f"{option} {path}: is the same file as {words}; name another file"
@@ -111,9 +97,9 @@ def check_paths(inputs: Sequence[Named], outputs: Sequence[Named]) -> None:
 
 def results_files(folder: Path) -> list[Path]:
     """Return the files of a folder of results of a benchmark."""
-    from franet.evaluation.store import LOCK, RECORDS, RUNS
+    from franet.evaluation.store import FILES
 
-    return [folder / name for name in (RECORDS, RUNS, LOCK)]
+    return [folder / name for name in FILES]
 
 
 def _label(parameter: click.Parameter) -> str:

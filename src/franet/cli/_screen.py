@@ -6,19 +6,15 @@ import json
 import sys
 import time
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 import click
 
-from franet.cli._terminal import open_console, print_whole, tell
-from franet.cli._words import clean
+from franet.cli._terminal import clean, open_console, plain_table, print_whole, tell
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
     from rich.table import Table
-
-__all__ = ["ProgressBar", "save_picture", "show", "show_plan", "size", "warn"]
 
 _PATIENCE = 1.0  # seconds without a sign of life
 # Columns that hold more than a number.
@@ -32,6 +28,12 @@ _METHODS = {
         "FRANe, the paper's ranking. Picks that represent the rest: "
         "franet rank --ranker cover"
     ),
+}
+# How the weight of an edge is shown: its name, and the weight of no similarity.
+_WEIGHTS = {
+    "correlation": ("r", 1),
+    "spearman": ("ρ", 1),
+    "abs-correlation": ("|r|", 0),
 }
 
 
@@ -69,12 +71,7 @@ class ProgressBar:
             self._task, self._stage = self._bar.add_task(stage), stage
         self._bar.update(self._task, completed=done, total=total)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._bar is not None:
             self._bar.stop()
 
@@ -99,6 +96,19 @@ def warn(messages: list[str]) -> None:
         tell("warning", message)
 
 
+def left_out(names: list[str]) -> str:
+    """Return a sentence about columns that were not read."""
+    from franet.io._table import few
+
+    count = "1 column" if len(names) == 1 else f"{len(names)} columns"
+    return f"Left out {count} without numbers: {few(names)}."
+
+
+def show_json(document: dict[str, Any]) -> None:
+    """Write one JSON document."""
+    click.echo(json.dumps(document, indent=1, allow_nan=False))
+
+
 def show(summary: dict[str, Any]) -> None:
     """Write the best features as a table, and what is to know about the ranking.
 
@@ -108,9 +118,8 @@ def show(summary: dict[str, Any]) -> None:
         What `rank_table` returned.
     """
     console, ranker = open_console(), summary["ranker"]
-    console.print(
-        _METHODS.get(ranker, f"Ranked by {ranker}."), style="dim", soft_wrap=True
-    )
+    first = _METHODS.get(ranker, f"Ranked by {ranker}.")
+    console.print(first, style="dim", soft_wrap=True)
     console.print()
     print_whole(console, _table(summary))
     console.print()
@@ -118,43 +127,28 @@ def show(summary: dict[str, Any]) -> None:
         console.print(line, style="dim", soft_wrap=True)
 
 
-def show_plan(plan: dict[str, Any], as_json: bool = False) -> None:
-    """Write what the work will take."""
-    if as_json:
-        click.echo(json.dumps(plan, indent=1))
-        return
-    for line in (
-        _cover_plan(plan) if plan.get("ranker") == "cover" else _paper_plan(plan)
-    ):
-        click.echo(line)
-
-
-def _cover_plan(plan: dict[str, Any]) -> list[str]:
+def plan_lines(plan: dict[str, Any]) -> list[str]:
+    """Return what the work will take, for a person to read."""
+    features, threads = f"{plan['n_features']:,}", f"{plan['n_threads']} threads"
+    if plan.get("ranker") == "cover":
+        return [
+            f"features  {features} × {plan['n_examples']:,} examples, on {threads}",
+            f"memory    about {size(plan['memory'])} besides the table",
+            "time      not predicted; franet rank --ranker frane --dry-run predicts "
+            "that of the paper's ranking",
+        ]
+    side, expected, dense = plan["block"], plan["seconds"], plan["seconds_dense"]
+    limit = f"of {size(plan['max_memory'])}"
+    if plan["on_disk"]:
+        limit += ", edges in temporary files"
+    duration = f"about {_duration(expected)}"
+    if dense > 1.5 * expected:
+        duration += f"; up to {_duration(dense)} if the winning network is dense"
     return [
-        f"features  {plan['n_features']:,} × {plan['n_examples']:,} examples, "
-        f"on {plan['n_threads']} threads",
-        f"memory    about {size(plan['memory'])} besides the table",
-        "time      not predicted; franet rank --ranker frane --dry-run predicts that "
-        "of the paper's ranking",
-    ]
-
-
-def _paper_plan(plan: dict[str, Any]) -> list[str]:
-    side = plan["block"]
-    expected, dense = plan["seconds"], plan["seconds_dense"]
-    return [
-        f"features  {plan['n_features']:,} ({plan['n_pairs']:,} pairs)",
-        f"tiles     {plan['n_tiles']:,} of {side} × {side} features, "
-        f"on {plan['n_threads']} threads",
-        f"memory    {size(plan['memory'])} besides the table, "
-        f"of {size(plan['max_memory'])}"
-        + (", edges in temporary files" if plan["on_disk"] else ""),
-        f"time      about {_duration(expected)}"
-        + (
-            f"; up to {_duration(dense)} if the winning network is dense"
-            if dense > 1.5 * expected
-            else ""
-        ),
+        f"features  {features} ({plan['n_pairs']:,} pairs)",
+        f"tiles     {plan['n_tiles']:,} of {side} × {side} features, on {threads}",
+        f"memory    {size(plan['memory'])} besides the table, {limit}",
+        f"time      {duration}",
     ]
 
 
@@ -172,17 +166,12 @@ def _duration(seconds: float) -> str:
 
 
 def _table(summary: dict[str, Any]) -> Table:
-    from rich import box
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table = plain_table()
     table.add_column("rank", justify="right")
     table.add_column("feature", overflow="fold", style="bold")
-    cells = _picks if summary["ranker"] == "cover" else _scores
-    rows = [
-        {**cells(row, summary), **_sure(row, summary)} for row in summary["features"]
-    ]
+    rows = [_cells(row, summary) for row in summary["features"]]
     for name in rows[0]:
         words = name in _WORDS
         table.add_column(
@@ -196,33 +185,23 @@ def _table(summary: dict[str, Any]) -> Table:
     return table
 
 
-def _picks(row: dict[str, Any], summary: dict[str, Any]) -> dict[str, str]:
-    """Return the cells of a pick, by column."""
-    count, r = row["n_members"], row["mean_abs_r"]
-    return {
-        "gain": f"{row['gain']:.3f}",
-        "coverage": f"{row['coverage']:.3f}",
-        "members": f"{count:,} (mean |r| {r:.2f})" if count else "—",
-    }
-
-
-def _scores(row: dict[str, Any], summary: dict[str, Any]) -> dict[str, str]:
-    """Return the cells of a feature that was scored, by column."""
-    return {
-        "score": f"{row['score']:.4g}",
-        "redundant with": _partner(row, summary),
-    }
-
-
-def _sure(row: dict[str, Any], summary: dict[str, Any]) -> dict[str, str]:
-    """Return how sure a rank is, by column; nothing if that was not asked for."""
-    if "stability" not in summary:
-        return {}
-    level = f"{100 * summary['stability']['level']:.4g} % of ranks"
-    return {
-        level: f"{row['rank_low']:,}–{row['rank_high']:,}",
-        "selected": f"{100 * row['selected_share']:.0f} %",
-    }
+def _cells(row: dict[str, Any], summary: dict[str, Any]) -> dict[str, str]:
+    """Return the cells of a feature behind its name, by column."""
+    if summary["ranker"] == "cover":
+        count, r = row["n_members"], row["mean_abs_r"]
+        cells = {
+            "gain": f"{row['gain']:.3f}",
+            "coverage": f"{row['coverage']:.3f}",
+            "members": f"{count:,} (mean |r| {r:.2f})" if count else "—",
+        }
+    else:
+        partner = _partner(row, summary)
+        cells = {"score": f"{row['score']:.4g}", "redundant with": partner}
+    if "stability" in summary:
+        level = f"{100 * summary['stability']['level']:.4g} % of ranks"
+        cells[level] = f"{row['rank_low']:,}–{row['rank_high']:,}"
+        cells["selected"] = f"{100 * row['selected_share']:.0f} %"
+    return cells
 
 
 def _partner(row: dict[str, Any], summary: dict[str, Any]) -> str:
@@ -233,21 +212,18 @@ def _partner(row: dict[str, Any], summary: dict[str, Any]) -> str:
     if summary["ranker"] != "frane":
         return f"{name} (r = {weight:.2f})"
     parameters = summary["parameters"]
-    if not parameters.get("weighted", True):
+    if not parameters["weighted"]:
         return name
-    if parameters.get("variant") == "reference":  # d_max − d, whatever d is
+    if parameters["variant"] == "reference":  # d_max − d, whatever d is
         return f"{name} (weight {weight:.4g})"
-    match parameters.get("similarity", "correlation"):
-        case "correlation":  # the weight of an edge is 1 + r
-            return f"{name} (r = {weight - 1:.2f})"
-        case "spearman":
-            return f"{name} (ρ = {weight - 1:.2f})"
-        case "abs-correlation":
-            return f"{name} (|r| = {weight:.2f})"
+    if parameters["similarity"] in _WEIGHTS:
+        symbol, none = _WEIGHTS[parameters["similarity"]]
+        return f"{name} ({symbol} = {weight - none:.2f})"
     return f"{name} (similarity {weight:.4g})"
 
 
 def _lines(summary: dict[str, Any]) -> list[str]:
+    """Return what stands below the table."""
     size = f"{summary['n_features']:,} features"
     if summary["n_examples"] is not None:
         size += f" × {summary['n_examples']:,} examples"
@@ -255,15 +231,23 @@ def _lines(summary: dict[str, Any]) -> list[str]:
         mixed = summary["parameters"].get("similarity") == "mixed"
         word = "constant or like identifiers" if mixed else "constant"
         size += f" ({summary['n_constant']:,} features {word}, ranked last)"
-    size += f", {summary['seconds']:.2f} s"
-    lines = [size]
+    lines = [f"{size}, {summary['seconds']:.2f} s"]
     if summary["ranker"] == "cover":
         lines.append(summary["suggestion"]["sentence"])
     elif summary["ranker"] == "frane":
         lines.append(_winner(summary))
-    lines += [summary["approximation"]] if "approximation" in summary else []
+    if "approximation" in summary:
+        lines.append(summary["approximation"])
     if "stability" in summary:
-        lines.append(_agreement(summary["stability"]))
+        found = summary["stability"]
+        line = (
+            f"{found['n_boot']:,} samples of the examples: their first "
+            f"{found['top']:,} features agree by {found['kuncheva']:.2f} "
+            "(Kuncheva; 0 is chance, 1 the same)."
+        )
+        if found["n_degenerate"]:
+            line += f" {found['n_degenerate']:,} rankings were degenerate."
+        lines.append(line)
     return lines
 
 
@@ -271,7 +255,7 @@ def _winner(summary: dict[str, Any]) -> str:
     """Return which threshold won."""
     if summary["threshold"] is None:
         return "No threshold won: all features score the same."
-    quality = summary["parameters"].get("quality", "rqh")
+    quality = summary["parameters"]["quality"]
     quality = quality.upper() if quality in ("rqh", "cv") else quality
     won = f"Winning threshold {summary['threshold']:.4g}"
     if summary["quality"] is not None:
@@ -280,15 +264,3 @@ def _winner(summary: dict[str, Any]) -> str:
         f"{won}: {summary['n_edges']:,} edges, "
         f"{summary['n_isolated']:,} isolated features"
     )
-
-
-def _agreement(stability: dict[str, Any]) -> str:
-    """Return how well rankings of samples of the examples agree."""
-    line = (
-        f"{stability['n_boot']:,} samples of the examples: their first "
-        f"{stability['top']:,} features agree by {stability['kuncheva']:.2f} "
-        "(Kuncheva; 0 is chance, 1 the same)."
-    )
-    if stability["n_degenerate"]:
-        line += f" {stability['n_degenerate']:,} rankings were degenerate."
-    return line

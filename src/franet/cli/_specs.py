@@ -1,25 +1,81 @@
-"""Rankers, data sets and numbers as they are written on the command line."""
+"""Rankers and their parameters, data sets and numbers, as a user writes them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from franet.cli._options import AUTO, OPTIONS, takers_of
 from franet.exceptions import UsageError
 from franet.rankers import NAMES
 
-__all__ = [
-    "ALL",
-    "parse_counts",
-    "parse_folds",
-    "parse_measures",
-    "parse_rankers",
-    "parse_setting",
-]
-
 ALL = "all"
+COVER, FRANE = "cover", "frane"
+# Parameters that name features: see `franet.cli._constraints`.
+OF_FEATURES = ("include", "exclude", "cost", "groups")
 _OPEN, _CLOSE = "([{", ")]}"
+
+
+def parameters_of(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of the ranker that were typed; those of features apart.
+
+    Parameters
+    ----------
+    params : mapping
+        The arguments of ``franet rank``.
+
+    Raises
+    ------
+    UsageError
+        An option was given that the ranker would ignore, or a parameter twice.
+    """
+    ranker = params["ranker"]
+    known = _known(ranker)
+    found = {}
+    for parameter, option in OPTIONS.items():
+        value = params.get(parameter)
+        if value in (None, ()):
+            continue
+        if parameter in known:
+            takers = takers_of(parameter, value)
+            if takers and ranker not in takers:
+                raise _not_of(ranker, f"{option} {value}", takers)
+            if parameter not in OF_FEATURES:
+                found[parameter] = value
+        # Resampled tables are ranked on several threads, by any ranker.
+        elif parameter != "n_jobs" or params["n_boot"] is None:
+            others = [name for name in NAMES if parameter in _known(name)]
+            raise _not_of(ranker, option, others)
+    if params["top"] == AUTO and ranker != COVER:
+        raise _not_of(ranker, "--top auto", [COVER])
+    if params["dry_run"] and ranker not in (COVER, FRANE):
+        raise _not_of(ranker, "--dry-run", [COVER, FRANE])
+    if params["seed"] is not None and "random_state" in known:
+        found["random_state"] = params["seed"]
+    for setting in params["settings"]:
+        name, value = parse_setting("--set", ranker, setting, known)
+        if name in OPTIONS or name in found:
+            raise UsageError(
+                f"--set {setting}: {name} is set by {OPTIONS.get(name, '--set')}; set "
+                "it once, by that option"
+            )
+        found[name] = value
+    return found
+
+
+def _known(ranker: str) -> set[str]:
+    """Return the names of the parameters of a ranker."""
+    from franet.rankers import get
+
+    return set(get(ranker)().get_params(deep=False))
+
+
+def _not_of(ranker: str, option: str, others: Iterable[str]) -> UsageError:
+    known = " or ".join(f"--ranker {name}" for name in others)
+    return UsageError(
+        f"{option} is not an option of --ranker {ranker}; use {known}, or leave it out"
+    )
 
 
 def parse_rankers(text: str) -> dict[str, Any]:
@@ -64,7 +120,7 @@ def parse_folds(text: str) -> str | int:
     """Return ``paper``, or a number of folds."""
     if text == "paper":
         return text
-    (number, *more) = _numbers("--folds", text)
+    number, *more = _numbers("--folds", text)
     if more:
         raise UsageError(f"--folds {text}: give 'paper' or one number")
     return number
@@ -118,14 +174,10 @@ def parse_setting(
             f"{where}: {ranker} has no parameter {parameter!r}; it has: "
             f"{', '.join(sorted(known))}"
         )
-    return parameter, _value(value)
-
-
-def _value(text: str) -> Any:
     try:
-        return json.loads(text)
+        return parameter, json.loads(value)
     except ValueError:
-        return text
+        return parameter, value
 
 
 def _numbers(option: str, text: str) -> list[int]:

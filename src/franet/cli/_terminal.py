@@ -1,4 +1,4 @@
-"""What may be sent to a screen: colours only where they are wanted."""
+"""What may be sent to a screen: colours only where they are wanted, no commands."""
 
 from __future__ import annotations
 
@@ -8,14 +8,26 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from franet.cli._words import one_line
-
 if TYPE_CHECKING:
     from rich.console import Console
-
-__all__ = ["has_colours", "open_console", "print_whole", "tell"]
+    from rich.table import Table
 
 _COLOURS = {"error": "red", "warning": "yellow"}
+
+
+def clean(text: str) -> str:
+    r"""Replace what a terminal would take for a command or a new line.
+
+    Examples
+    --------
+    >>> clean("a\nb")
+    'a\\nb'
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode() for c in text
+    )
 
 
 def has_colours(stream: Any) -> bool:
@@ -33,7 +45,9 @@ def tell(kind: str, message: str) -> None:
     start = f"{kind}:"
     if coloured:
         start = click.style(start, fg=_COLOURS[kind], bold=True)
-    click.echo(f"{start} {one_line(message)}", err=True, color=coloured)
+    # click indents what there is to choose from by tabs.
+    line = clean(" ".join(part.strip() for part in message.splitlines()))
+    click.echo(f"{start} {line}", err=True, color=coloured)
 
 
 def open_console(stderr: bool = False) -> Console:
@@ -52,6 +66,14 @@ def open_console(stderr: bool = False) -> Console:
         markup=False,
         emoji=False,
     )
+
+
+def plain_table() -> Table:
+    """Return a table without columns and rows, of which only the head is underlined."""
+    from rich import box
+    from rich.table import Table
+
+    return Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
 
 
 def print_whole(console: Console, table: Any, least: int = 80) -> None:

@@ -5,52 +5,34 @@ from __future__ import annotations
 import json
 import math
 import re
+import sys
+import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from franet.cli import _complete
-from franet.cli._paths import (
-    Command,
-    ReadsResults,
-    Writes,
-    check_paths,
-    results_files,
-)
-from franet.cli._terminal import tell
+from franet.cli import _complete, _judging
+from franet.cli._paths import Command, ReadsResults, check_paths, results_files
+from franet.cli._screen import ProgressBar, save_picture, warn
 from franet.exceptions import DataError, UsageError
 
 if TYPE_CHECKING:
     from franet.evaluation.results import Results
-    from franet.evaluation.runner import Summary
+    from franet.evaluation.runner import Status, Summary
 
 __all__ = ["bench"]
 
 _FORBIDDEN = re.compile(r"[^\w.-]")  # in the names of files
 _SHOWN = 5  # failures that are told one by one
+_EVERY = 30.0  # seconds between two lines where there is no terminal
 
-_at = click.option(
-    "--at",
-    type=click.IntRange(min=1),
-    default=16,
-    show_default=True,
-    help="How many features the rankings are judged at.",
-)
-_measure = click.option(
-    "--measure",
-    default="rmae",
-    show_default=True,
-    shell_complete=_complete.measures,
-    help="The measure to show.",
-)
 _folds = click.option(
-    "--folds",
-    metavar="NAME",
-    help="Which folds, where the folder holds several.",
+    "--folds", metavar="NAME", help="Which folds, where the folder holds several."
 )
-_force = click.option("--force", is_flag=True, help="Replace files that exist.")
 _folder = click.argument("folder", type=ReadsResults(path_type=Path))
+_out = partial(_judging.writes, "--out", required=True, metavar="DIR")
 
 
 @click.group(
@@ -64,54 +46,52 @@ def bench(ctx: click.Context) -> None:
         click.echo(ctx.get_help())
 
 
+class BenchBar(ProgressBar):
+    """A bar on a terminal; elsewhere a line now and then, for logs.
+
+    Parameters
+    ----------
+    quiet : bool
+        Show nothing.
+    """
+
+    def __init__(self, quiet: bool) -> None:
+        super().__init__(quiet)
+        self._logs = not quiet and not sys.stderr.isatty()
+        self._told = time.monotonic()
+
+    def tell(self, status: Status) -> None:
+        """Show how far the work is: failures, and the time that is left."""
+        from franet.evaluation.runner import words_for
+
+        if self._logs and time.monotonic() - self._told >= _EVERY:
+            self._told = time.monotonic()
+            click.echo(str(status), err=True)
+        if self._bar is not None and self._task is not None and status.record:
+            words = [status.record.dataset]
+            words += [f"{status.failed} failed"] if status.failed else []
+            words += [] if status.left is None else [f"{words_for(status.left)} left"]
+            self._bar.update(self._task, description=", ".join(words))
+
+
 @bench.command(
     cls=Command, short_help="Run rankers on data sets; can be stopped and resumed."
 )
-@click.option(
+@_judging.shown(
     "--datasets",
     default="all",
-    show_default=True,
     metavar="NAMES",
     shell_complete=_complete.datasets,
     help="Names with commas between them, or all of the paper's table.",
 )
-@click.option(
-    "--rankers",
-    default="all",
-    show_default=True,
-    metavar="SPECS",
-    shell_complete=_complete.rankers,
-    help="Rankers with commas between them, or all. With parameters: "
-    "frane:variant=reference:n_thresholds=50",
+@_judging.rankers(default="all")
+@_out(
+    help="The folder of results. What it holds is not measured again, unless another "
+    "version of franet measured it."
 )
-@click.option(
-    "--out",
-    required=True,
-    metavar="DIR",
-    type=Writes(path_type=Path),
-    help="The folder of results. What it holds is not measured again.",
-)
-@click.option(
-    "--folds",
-    default="paper",
-    show_default=True,
-    metavar="paper|N",
-    help="The partition of the paper, or a number of shuffled folds.",
-)
-@click.option(
-    "--repeats",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    help="Repetitions of --folds N, with other shuffles.",
-)
-@click.option(
-    "--n-features",
-    default="powers",
-    show_default=True,
-    metavar="powers|16,64",
-    help="At how many features rankings are judged; powers: 1, 2, 4, … and all.",
-)
+@_judging.folds(default="paper")
+@_judging.repeats
+@_judging.n_features
 @click.option(
     "--measures",
     metavar="NAMES",
@@ -136,18 +116,12 @@ def bench(ctx: click.Context) -> None:
     help="A worker that takes more, such as '4 GB', is stopped; the program and the "
     "data count.",
 )
-@click.option(
-    "--seed",
-    type=click.IntRange(0, 2**32 - 1),
-    default=0,
-    show_default=True,
-    help="The seed of --folds N, and of rankers that have none.",
-)
+@_judging.seed
 @click.option("--retry-failed", is_flag=True, help="Try again what failed before.")
 @click.option(
     "--skip-missing", is_flag=True, help="Leave out data sets that are not here."
 )
-@click.option("--quiet", is_flag=True, help="No progress, and no lines but errors.")
+@_judging.quiet(help="No progress, and no lines but errors.")
 def run(
     datasets: str,
     rankers: str,
@@ -161,33 +135,27 @@ def run(
 ) -> None:
     """Run rankers on data sets and add what they measure to a folder.
 
-    Stop it when you like, and give the same command again: it goes on where it was.
-    A ranker that fails on a fold is noted as failed, and the others go on.
+    Stop it when you like, and give the same command again: it continues where it was.
+    A ranker that fails on a fold is noted as failed, and the others continue.
     """
     from franet._common.progress import listening
-    from franet.cli._bench_bar import BenchBar
-    from franet.cli._specs import (
-        parse_counts,
-        parse_folds,
-        parse_measures,
-        parse_rankers,
-    )
+    from franet.cli import _specs
     from franet.evaluation import runner
 
     arguments = {
-        "folds": parse_folds(folds),
-        "n_features": parse_counts(n_features),
-        "measures": parse_measures(measures),
+        "folds": _specs.parse_folds(folds),
+        "n_features": _specs.parse_counts(n_features),
+        "measures": _specs.parse_measures(measures),
         "n_jobs": jobs,
         **options,
     }
-    names, chosen = _names(datasets), parse_rankers(rankers)
+    names, chosen = _names(datasets), _specs.parse_rankers(rankers)
     _check_store(names, out)
     try:
-        with BenchBar(hidden=quiet) as bar, listening(bar.stage):
-            summary = runner.run(names, chosen, out, listener=bar, **arguments)
+        with BenchBar(quiet) as bar, listening(bar):
+            summary = runner.run(names, chosen, out, listener=bar.tell, **arguments)
     except KeyboardInterrupt:
-        click.echo("Stopped. What is finished is kept; run again to go on.", err=True)
+        click.echo("Stopped. What is finished is kept; run again to resume.", err=True)
         raise
     if not quiet:
         _tell(summary, names, out)
@@ -195,17 +163,12 @@ def run(
 
 @bench.command(cls=Command, short_help="Print the results as a table.")
 @_folder
-@_at
-@_measure
+@_judging.at
+@_judging.measure
 @_folds
-@click.option(
-    "--csv",
-    metavar="FILE",
-    type=Writes(path_type=Path),
-    help="Write the table to this file, with all digits.",
-)
-@_force
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@_judging.writes("--csv", help="Write the table to this file, with all digits.")
+@_judging.force
+@_judging.as_json
 def table(
     folder: Path,
     at: int,
@@ -217,7 +180,7 @@ def table(
 ) -> None:
     """Print the results in FOLDER: data sets in rows, rankers in columns.
 
-    Values are means over the folds. Below stand the average ranks, with both rules
+    Values are means over the folds. Below are the average ranks, with both rules
     for ties, and the number of wins. A ranking that called itself degenerate is
     marked, and so is one that failed.
     """
@@ -229,44 +192,37 @@ def table(
     if csv is not None:
         with atomic_write(csv, force=force) as file:
             file.write(made.to_csv())
-    if as_json:
-        document = {
-            "format": "franet-bench-table",
-            "version": 1,
-            "at": at,
-            "measure": measure,
-            "columns": made.columns,
-            "rows": [[_finite(cell) for cell in row] for row in made.rows],
-            "notes": made.notes,
-        }
-        click.echo(json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False))
-    else:
+    if not as_json:
         click.echo(str(made))
+        return
+    document = {
+        "format": "franet-bench-table",
+        "version": 1,
+        "at": at,
+        "measure": measure,
+        "columns": made.columns,
+        "rows": [[_finite(cell) for cell in row] for row in made.rows],
+        "notes": made.notes,
+    }
+    click.echo(json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False))
 
 
 @bench.command(
     cls=Command, short_help="Draw curves and the critical-difference diagram."
 )
 @_folder
-@click.option(
-    "--out",
-    required=True,
-    metavar="DIR",
-    type=Writes(path_type=Path),
-    help="The folder for the pictures.",
-)
-@click.option(
+@_out(help="The folder for the pictures.")
+@_judging.shown(
     "--format",
     "kind",
     type=click.Choice(["svg", "png"]),
     default="svg",
-    show_default=True,
     help="The format of the pictures.",
 )
-@_at
-@_measure
+@_judging.at
+@_judging.measure
 @_folds
-@_force
+@_judging.force
 def plot(
     folder: Path,
     out: Path,
@@ -282,7 +238,6 @@ def plot(
     data sets that all of them finished.
     """
     from franet._common.optional import require
-    from franet.cli._screen import save_picture
 
     require("matplotlib", "Plotting", "plot").use("agg")
     results = _results(folder, folds)
@@ -296,14 +251,14 @@ def plot(
     out.mkdir(parents=True, exist_ok=True)
     for dataset, picture in pictures.items():
         if not any(results.has(dataset, name, measure) for name in results.rankers):
-            tell("warning", f"{dataset}: no ranker finished all folds")
+            warn([f"{dataset}: no ranker finished all folds"])
             continue
         ax = results.plot_curves(dataset, measure=measure)
         click.echo(save_picture(ax, picture, force))
     try:
         ax = _critical_difference(results, at, measure)
     except (DataError, UsageError) as err:
-        tell("warning", f"no critical-difference diagram: {err}")
+        warn([f"no critical-difference diagram: {err}"])
     else:
         click.echo(save_picture(ax, last, force))
 
@@ -331,9 +286,8 @@ def _check_store(names: list[str], out: Path) -> None:
 
 
 def _tell(summary: Summary, names: list[str], out: Path) -> None:
-    from franet.cli._screen import warn
-
     left_out = [name for name in names if name not in summary.datasets]
+    more = len(summary.failed) - _SHOWN
     if left_out:
         warn([f"{len(left_out)} data sets are not here: {', '.join(left_out)}"])
     warn(
@@ -343,9 +297,7 @@ def _tell(summary: Summary, names: list[str], out: Path) -> None:
             for each in summary.failed[:_SHOWN]
         ]
     )
-    more = len(summary.failed) - _SHOWN
-    if more > 0:
-        warn([f"{more} more failed"])
+    warn([f"{more} more failed"] if more > 0 else [])
     click.echo(
         f"{summary.measured:,} measured, {len(summary.failed):,} failed, "
         f"{summary.skipped:,} were there already: {out}"
@@ -356,23 +308,24 @@ def _tell(summary: Summary, names: list[str], out: Path) -> None:
 def _results(folder: Path, folds: str | None) -> Results:
     """Return the results of one kind of folds: others cannot be compared with them."""
     from franet.evaluation.results import Results
-    from franet.evaluation.store import Store
+    from franet.evaluation.store import ResultsStore
 
-    records = Store.read(folder)
+    records = ResultsStore.read(folder)
     kinds = list(dict.fromkeys(record.folds for record in records))
     if not kinds:
         raise DataError(f"{folder}: holds no results yet; run the benchmark first")
+    listed = ", ".join(map(repr, kinds))
     if folds is None and len(kinds) > 1:
         raise UsageError(
-            f"{folder} holds results of several folds; choose by --folds: "
-            + ", ".join(map(repr, kinds))
+            f"{folder} holds results of several folds; choose by --folds: {listed}"
         )
     if folds is not None and folds not in kinds:
-        raise UsageError(
-            f"--folds {folds!r} is not there; choose from: "
-            + ", ".join(map(repr, kinds))
-        )
-    return Results(each for each in records if each.folds == (folds or kinds[0]))
+        raise UsageError(f"--folds {folds!r} is not there; choose from: {listed}")
+    chosen = [each for each in records if each.folds == (folds or kinds[0])]
+    versions = sorted({record.version for record in chosen})
+    if len(versions) > 1:
+        warn([f"{folder}: measured by several versions, {', '.join(versions)}"])
+    return Results(chosen)
 
 
 def _critical_difference(results: Results, at: int, measure: str) -> Any:

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
 
 import click
 
 from franet.cli import _complete
-from franet.cli._terminal import open_console, print_whole, tell
-
-if TYPE_CHECKING:
-    from rich.table import Table
-
-__all__ = ["datasets"]
-
-_ALL = "all"
+from franet.cli._terminal import clean, open_console, plain_table, print_whole, tell
 
 
 @click.group(
@@ -35,14 +29,18 @@ def list_(as_json: bool) -> None:
 
     They are looked for in the folder FRANET_DATA ("data"), then in the cache.
     """
-    rows = _rows()
-    if as_json:
-        document = {"format": "franet-datasets", "version": 1, "datasets": rows}
-        click.echo(json.dumps(document, indent=1, ensure_ascii=False))
-        return
-    from franet.cli._words import clean
+    from franet.cli._screen import show_json
+    from franet.datasets import DATASETS, find
 
-    print_whole(open_console(), _table(rows))
+    rows: list[dict[str, Any]] = []
+    for entry in DATASETS.values():
+        path = find(entry.name)
+        where = None if path is None else str(path)
+        rows.append({**asdict(entry), "in_paper": entry.in_paper, "path": where})
+    if as_json:
+        show_json({"format": "franet-datasets", "version": 1, "datasets": rows})
+        return
+    _show(rows)
     here = sum(row["path"] is not None for row in rows)
     click.echo(f"\n{here} of {len(rows)} are on this machine.")
     for where, folder in sorted({_place(row) for row in rows if row["path"]}):
@@ -89,45 +87,26 @@ def _chosen(names: tuple[str, ...]) -> list[str]:
 
     if not names:
         raise click.UsageError("Name the data sets to fetch, or say all.")
-    if any(name.lower() == _ALL for name in names):
+    if any(name.lower() == "all" for name in names):
         return list(DATASETS)
     return list(dict.fromkeys(get(name).name for name in names))
 
 
-def _rows() -> list[dict[str, Any]]:
-    from dataclasses import asdict
-
-    from franet.datasets import DATASETS, find
-
-    rows = []
-    for entry in DATASETS.values():
-        path = find(entry.name)
-        row = {**asdict(entry), "in_paper": entry.in_paper}
-        rows.append({**row, "path": None if path is None else str(path)})
-    return rows
-
-
 def _place(row: dict[str, Any]) -> tuple[str, str]:
     """Return whether the file is in FRANET_DATA or in the cache, and its folder."""
-    from pathlib import Path
-
     from franet.datasets import cache_folder
 
     folder = Path(row["path"]).parent
     return "cache" if folder == cache_folder() else "data", str(folder)
 
 
-def _table(rows: list[dict[str, Any]]) -> Table:
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+def _show(rows: list[dict[str, Any]]) -> None:
+    table = plain_table()
     table.add_column("name", style="bold", no_wrap=True)
     for title in ("examples", "features", "classes"):
         table.add_column(title, justify="right")
-    table.add_column("domain")
-    table.add_column("paper")
-    table.add_column("where")
+    for title in ("domain", "paper", "where"):
+        table.add_column(title)
     for row in rows:
         table.add_row(
             row["name"],
@@ -138,4 +117,4 @@ def _table(rows: list[dict[str, Any]]) -> Table:
             "yes" if row["in_paper"] else "no",
             _place(row)[0] if row["path"] else "—",
         )
-    return table
+    print_whole(open_console(), table)

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from franet.cli import _complete
+from franet.cli import _judging
+from franet.cli._errors import name_columns
 from franet.cli._options import reading_options, take_reading
-from franet.cli._paths import Command, Reads, Writes
-from franet.exceptions import DataError, UsageError
+from franet.cli._paths import Command, Reads
+from franet.exceptions import UsageError
 
 if TYPE_CHECKING:
     from franet.evaluation.results import Results
@@ -25,44 +26,16 @@ _PICTURES = (".svg", ".png", ".pdf")
     cls=Command, short_help="Judge rankers on a file: which, and how many features."
 )
 @click.argument("file", type=Reads(path_type=Path))
-@click.option(
-    "--rankers",
-    default="cover,frane",
-    shell_complete=_complete.rankers,
-    show_default=True,
-    metavar="NAMES",
-    help="Names with commas between them, or all; name:param=value sets a parameter.",
-)
-@click.option(
-    "--at",
-    type=click.IntRange(min=1),
-    default=16,
-    show_default=True,
-    help="How many features the table is shown for.",
-)
-@click.option(
-    "--n-features",
-    default="powers",
-    show_default=True,
-    metavar="NUMBERS",
-    help="At how many features rankings are judged: 1, 2, 4, … and all, or numbers.",
-)
-@click.option(
-    "--folds", default="10", show_default=True, help="A number of folds, or paper."
-)
-@click.option("--repeats", type=click.IntRange(min=1), default=1, show_default=True)
-@click.option(
-    "--measure",
-    default="rmae",
-    show_default=True,
-    shell_complete=_complete.measures,
-    help="What is measured.",
-)
-@click.option(
+@_judging.rankers(default="cover,frane")
+@_judging.at
+@_judging.n_features
+@_judging.folds(default="10")
+@_judging.repeats
+@_judging.measure
+@_judging.shown(
     "--tolerance",
     type=click.FloatRange(min=0),
     default=0.01,
-    show_default=True,
     help="How much worse than the best the recommended number may be.",
 )
 @click.option(
@@ -70,22 +43,14 @@ _PICTURES = (".svg", ".png", ".pdf")
     is_flag=True,
     help="Do not judge random columns and column-subset beside the others.",
 )
-@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True)
-@click.option(
-    "--plot",
-    metavar="FILE",
-    type=Writes(path_type=Path),
-    help="Draw the curves into this .svg, .png or .pdf file.",
+@_judging.seed
+@_judging.writes("--plot", help="Draw the curves into this .svg, .png or .pdf file.")
+@_judging.writes(
+    "--output", help="Write every value to this .csv, .tsv, .json or .parquet file."
 )
-@click.option(
-    "--output",
-    metavar="FILE",
-    type=Writes(path_type=Path),
-    help="Write every value to this .csv, .tsv, .json or .parquet file.",
-)
-@click.option("--force", is_flag=True, help="Replace files to write if they exist.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@click.option("--quiet", is_flag=True, help="No progress, no warnings.")
+@_judging.force
+@_judging.as_json
+@_judging.quiet(help="No progress, no warnings.")
 @reading_options
 def evaluate(
     file: Path,
@@ -111,9 +76,8 @@ def evaluate(
     its first features. Random columns and column-subset are judged too. The last lines
     say how many features are enough.
     """
-    from franet.cli._screen import ProgressBar, warn
+    from franet.cli._screen import ProgressBar, left_out, warn
     from franet.cli._specs import parse_counts, parse_folds, parse_rankers
-    from franet.cli._words import left_out, name_column
     from franet.evaluation import evaluate as judge
     from franet.evaluation.measures import check_measures
     from franet.io import check_target, read_table
@@ -129,24 +93,22 @@ def evaluate(
         if path is not None:
             check_target(path, force=force)
     table = read_table(file, **take_reading(options))
+    name_columns(table.names)
     if table.dropped and not quiet:
         warn([left_out(table.dropped)])
     with ProgressBar(hidden=quiet) as bar:
-        try:
-            results = judge(
-                table.X,
-                rankers=chosen,
-                n_features=_with(counts, at, table.X.shape[1]),
-                folds=parse_folds(folds),
-                repeats=repeats,
-                measures=[measure],
-                references=not no_references,
-                name=file.name,
-                random_state=seed,
-                progress=bar,
-            )
-        except DataError as err:
-            raise DataError(name_column(str(err), table.names)) from err
+        results = judge(
+            table.X,
+            rankers=chosen,
+            n_features=_with(counts, at, table.X.shape[1]),
+            folds=parse_folds(folds),
+            repeats=repeats,
+            measures=[measure],
+            references=not no_references,
+            name=file.name,
+            random_state=seed,
+            progress=bar,
+        )
     _write(results, measure, plot, output, force)
     made = results.table(at, measure)
     advice = results.recommend(measure=measure, tolerance=tolerance)

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from franet.engine.device import load
 
-__all__ = ["Array", "at_once", "beside", "host", "kernels_of", "namespace", "put"]
-
 # An ndarray, or a tensor on some device; float64 in both.
 Array = Any
 

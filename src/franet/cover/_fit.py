@@ -9,20 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from franet.cover._arrays import Array, host
+from franet.cover._arrays import Array, host, kernels_of, namespace
 from franet.cover._constraints import Constraints
 from franet.cover._pick import NOTHING, Picker
-from franet.cover._represent import coverage, represent
-from franet.cover._shares import Table, blocks_of, make_table
+from franet.cover._shares import FeatureTable, blocks_of, make_table
 from franet.cover._suggest import Suggestion, suggest
 from franet.search.ranking import EQUAL
-
-__all__ = ["CoverRanking", "rank_by_cover", "star"]
 
 # More than `EQUAL`, so that the larger of two scores counts as larger.
 _STEP = 1.0 + 10 * EQUAL
 # Picks after which nobody can say any more how many are needed.
 _MOST = 512
+# Features whose correlations with all picks are looked at together.
+_WIDE = 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +153,7 @@ def star(ranking: CoverRanking) -> Any:
     return adjacency
 
 
-def _loudest(table: Table, columns: NDArray[np.intp]) -> tuple[int, float]:
+def _loudest(table: FeatureTable, columns: NDArray[np.intp]) -> tuple[int, float]:
     variances = np.empty(len(columns))
     for rows in blocks_of(table.raw):
         raw = table.raw[rows]
@@ -210,3 +209,56 @@ def _scores(picker: Picker) -> NDArray[np.float64]:
     others = np.setdiff1d(np.arange(len(scores)), picker.order)
     scores[others] = np.minimum(scores[others], scores[picker.order[-1]] / _STEP)
     return scores
+
+
+def coverage(Z: Array, order: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return the share of the table that the first pick, the first two, … cover.
+
+    Parameters
+    ----------
+    Z : ndarray or tensor of shape (n, m)
+        The features as rows, centred and of unit length.
+    order : ndarray of int
+        The picks, first to last.
+
+    Returns
+    -------
+    coverage : ndarray
+        ``Σ_j max_{s ≤ k} r_js² / n`` for k = 1, 2, ….
+    """
+    sums = np.zeros(len(order))
+    for at in range(0, len(Z), _WIDE):
+        R = Z[order] @ Z[at : at + _WIDE].T
+        best = kernels_of(Z).running_max((R * R).clip(max=1.0))
+        sums += host(best.sum(axis=1))
+    return sums / max(len(Z), 1)
+
+
+def represent(
+    Z: Array, picks: NDArray[np.intp]
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Return for each feature the pick that it resembles most, and their correlation.
+
+    Parameters
+    ----------
+    Z : ndarray or tensor of shape (n, m)
+        The features as rows, centred and of unit length.
+    picks : ndarray of int
+        The picks, first to last; of two that are as similar, the earlier one counts.
+
+    Returns
+    -------
+    pick : ndarray of int
+        The position of the pick among `picks`.
+    r : ndarray of float
+        The correlation with it, with its sign.
+    """
+    xp = namespace(Z)
+    pick, r = np.empty(len(Z), np.intp), np.empty(len(Z))
+    for at in range(0, len(Z), _WIDE):
+        R = Z[picks] @ Z[at : at + _WIDE].T
+        best = xp.argmax(xp.round(abs(R), decimals=12), axis=0)
+        pick[at : at + _WIDE] = host(best)
+        r[at : at + _WIDE] = host(R[best, np.arange(R.shape[1])])
+    pick[picks], r[picks] = np.arange(len(picks)), 1.0
+    return pick, np.clip(r, -1.0, 1.0)

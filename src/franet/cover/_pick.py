@@ -10,11 +10,15 @@ from numpy.typing import NDArray
 from franet._common.progress import report
 from franet.cover._arrays import host
 from franet.cover._constraints import Constraints
-from franet.cover._shares import Linear, Nearest, Representatives, Table
+from franet.cover._shares import (
+    FeatureTable,
+    Linear,
+    NearestSamples,
+    Representatives,
+    sample_of,
+)
 from franet.pairs.tiles import TileRunner
 from franet.search.ranking import EQUAL
-
-__all__ = ["NOTHING", "Picker"]
 
 # Candidates of the largest gain for which neighbours are searched.
 _SHORT = 64
@@ -27,7 +31,7 @@ class Picker:
 
     Parameters
     ----------
-    table : Table
+    table : FeatureTable
         The features, none of them constant.
     constraints : Constraints
         What may be picked.
@@ -42,16 +46,18 @@ class Picker:
         What each added: the mean of the three shares.
     """
 
-    def __init__(self, table: Table, constraints: Constraints, n_threads: int) -> None:
+    def __init__(
+        self, table: FeatureTable, constraints: Constraints, n_threads: int
+    ) -> None:
         self.order: list[int] = []
         self.gains: list[float] = []
         # Torch has threads of its own.
         self._runner = TileRunner(n_threads if isinstance(table.Z, np.ndarray) else 1)
         self._constraints = constraints
         self._open = ~constraints.closed
-        self._single = Representatives(table, self._runner)
+        self._single = Representatives(table.Z, *sample_of(table), self._runner)
         self._linear = Linear(table)
-        self._nearest = Nearest(table, self._runner)
+        self._nearest = NearestSamples(table, self._runner)
         # As if five examples drawn at random were the nearest.
         self._error = 1.0 + 1.0 / self._nearest.k
         self._forced: Iterator[int] = iter(constraints.include)

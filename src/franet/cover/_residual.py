@@ -6,8 +6,6 @@ from math import sqrt
 
 from franet.cover._arrays import Array, namespace
 
-__all__ = ["EXPLAINED", "Residual"]
-
 # What is left of a feature's own sum of squares when it counts as explained.
 EXPLAINED = 1e-10
 # Sums are taken anew when so little of the last total is left.

@@ -7,7 +7,7 @@ says what a further pick would add to it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -33,15 +33,6 @@ from franet.pairs.similarity._standardize import (
 )
 from franet.pairs.tiles import TileRunner
 
-__all__ = [
-    "Linear",
-    "Nearest",
-    "Representatives",
-    "Table",
-    "blocks_of",
-    "make_table",
-]
-
 # Features that stand for all where there are more: the coverage is theirs.
 SAMPLE = 2048
 # Examples that take part in the search for neighbours, and those that are rebuilt.
@@ -56,7 +47,7 @@ _FEW = 4
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class FeatureTable:
     """A table, feature by feature, in NumPy or on a torch device.
 
     Attributes
@@ -77,7 +68,7 @@ class Table:
     raw: Array
 
 
-def make_table(X: NDArray[Any], ranks: bool, device: Any = None) -> Table:
+def make_table(X: NDArray[Any], ranks: bool, device: Any = None) -> FeatureTable:
     """Return a table made of columns, none of them constant.
 
     Parameters
@@ -101,7 +92,7 @@ def make_table(X: NDArray[Any], ranks: bool, device: Any = None) -> Table:
     raw = feature_rows(part, every, n, np.float64)
     raw *= powers_of_two(np.abs(raw).max(initial=0.0, keepdims=True))[0]
     Z = put(Z, device)
-    return Table(Z, weights_of(Z), examples, put(raw, device))
+    return FeatureTable(Z, weights_of(Z), examples, put(raw, device))
 
 
 def blocks_of(rows: Array) -> list[slice]:
@@ -133,39 +124,59 @@ def weights_of(Z: Array) -> Array:
 
 
 class Representatives:
-    """The share that single picks tell: ``Σ_j w_j max_{s ∈ S} r_js²``.
+    """What single picks represent: ``Σ_j w_j max_{s ∈ S} |r_js|^p``, facility location.
 
-    Of more than 2,048 features, so many drawn with a fixed seed stand for all.
+    Parameters
+    ----------
+    Z : array of shape (n, m)
+        The features as rows, centred and of unit length; in float32 products round so.
+    targets : array of shape (n_targets, m)
+        Those of them that are to be represented.
+    weights : array of shape (n_targets,)
+        What each of these counts, w.
+    runner : TileRunner
+        The threads.
+    power : float, default=2.0
+        The exponent p.
     """
 
-    def __init__(self, table: Table, runner: TileRunner) -> None:
-        xp = namespace(table.Z)
-        self._Z, self._runner = table.Z, runner
-        n = len(table.Z)
-        part: slice | NDArray[np.intp] = slice(None)
-        if n > SAMPLE:
-            part = _draw(n, SAMPLE)
-        self._targets = table.Z[part]
-        self._weights = table.weights[part] / table.weights[part].sum()
-        self._cover = xp.zeros_like(self._weights)
-        self._gains = xp.empty_like(table.weights)
-        for rows, gains in self._first_gains():
-            self._gains[rows] = gains
+    def __init__(
+        self,
+        Z: Array,
+        targets: Array,
+        weights: Array,
+        runner: TileRunner,
+        power: float = 2.0,
+    ) -> None:
+        xp = namespace(Z)
+        self._Z, self._targets, self._weights = Z, targets, weights
+        self._runner, self._power = runner, power
+        self._cover = xp.zeros_like(weights)
+        self._gains = xp.zeros_like(Z[:, 0], dtype=weights.dtype)
+        self._runner.map(self._first_gains(), blocks_of(Z))
 
-    def _first_gains(self) -> Iterator[tuple[slice, Array]]:
-        """Yield ``Σ_j w_j (z_i·z_j)²``, what each feature adds as the first pick."""
+    def _first_gains(self) -> Callable[[slice], None]:
+        """Return what writes ``Σ_j w_j |z_i·z_j|^p``: the gains of first picks."""
         n, m = self._Z.shape
-        n_targets = len(self._targets)
-        if m * (n + n_targets) < n * n_targets:
-            # Fewer products as a quadratic form of z_i.
-            Q = self._targets.T @ (self._weights[:, None] * self._targets)
-            for rows in blocks_of(self._Z):
-                Z = self._Z[rows]
-                yield rows, namespace(Z).einsum("ij,ij->i", Z @ Q, Z)
-            return
-        for rows in blocks_of(self._Z):
-            R = self._Z[rows] @ self._targets.T
-            yield rows, (R * R) @ self._weights
+        T, w = self._targets, self._weights
+        # Fewer products as a quadratic form of z_i.
+        is_form = self._power == 2.0 and m * (n + len(T)) < n * len(T)
+        Q = T.T @ (w[:, None] * T) if is_form else None
+
+        def visit(rows: slice) -> None:
+            Z = self._Z[rows]
+            if Q is not None:
+                self._gains[rows] = namespace(Z).einsum("ij,ij->i", Z @ Q, Z)
+                return
+            for part in _parts(len(T)):
+                R = self._roots(Z @ T[part].T)
+                self._gains[rows] += (R * R) @ w[part]
+
+        return visit
+
+    def _roots(self, R: Array) -> Array:
+        """Return numbers whose squares are the weights of correlations."""
+        return R if self._power == 2.0 else abs(R) ** (self._power / 2.0)
 
     def gains(self) -> Array:
         """Return what each feature would add."""
@@ -173,26 +184,42 @@ class Representatives:
 
     def add(self, j: int) -> None:
         """Pick feature j."""
-        r = self._targets @ self._Z[j]
-        level = (r * r).clip(max=1.0)
+        r = self._roots(self._targets @ self._Z[j])
+        self.raise_to((r * r).clip(max=1.0))
+
+    def raise_to(self, level: Array) -> None:
+        """Let targets be represented at least so well."""
         rises = level > self._cover
         old, new = self._cover[rises], level[rises]
-        targets, weights = self._targets[rises].T, self._weights[rises]
+        targets, weights = self._targets[rises], self._weights[rises]
         self._cover[rises] = new
         subtract_falls = kernels_of(self._Z).subtract_falls
 
         def visit(rows: slice) -> None:
-            R = self._Z[rows] @ targets
-            subtract_falls(R, old, new, weights, gains=self._gains[rows])
+            for part in _parts(len(targets)):
+                R = self._roots(self._Z[rows] @ targets[part].T)
+                gains = self._gains[rows]
+                subtract_falls(R, old[part], new[part], weights[part], gains=gains)
 
         # Gains change by what has risen, not by all: about n/t at the t-th pick.
         self._runner.map(visit, blocks_of(self._Z))
 
 
+def _parts(n_targets: int) -> list[slice]:
+    return [slice(at, at + SAMPLE) for at in range(0, n_targets, SAMPLE)]
+
+
+def sample_of(table: FeatureTable) -> tuple[Array, Array]:
+    """Return the features that take the place of all, and their share of the weight."""
+    n = len(table.Z)
+    part = _draw(n, SAMPLE) if n > SAMPLE else slice(None)
+    return table.Z[part], table.weights[part] / table.weights[part].sum()
+
+
 class Linear:
     """The share that linear combinations of the picks tell."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: FeatureTable) -> None:
         self._residual = Residual(deepcopy(table.Z), table.weights)
 
     def gains(self) -> Array:
@@ -204,14 +231,14 @@ class Linear:
         self._residual.remove(j, 0.0)
 
 
-class Nearest:
+class NearestSamples:
     """The share that the five nearest examples tell, each example left out in turn.
 
     The share of the leading principal components of the table, whose distances are
     those of all features without most of the noise.
     """
 
-    def __init__(self, table: Table, runner: TileRunner) -> None:
+    def __init__(self, table: FeatureTable, runner: TileRunner) -> None:
         self._runner = runner
         self._raw = table.raw
         everything = len(table.examples) == table.Z.shape[1]

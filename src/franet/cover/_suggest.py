@@ -10,10 +10,7 @@ from numpy.typing import NDArray
 from scipy.stats import beta
 
 from franet.cover._arrays import Array, at_once, kernels_of, namespace
-from franet.exceptions import UsageError
 from franet.pairs.tiles import TileRunner
-
-__all__ = ["Suggestion", "suggest"]
 
 # Examples are cut so often into so many folds, each of at least _SMALLEST examples.
 _TIMES, _FOLDS, _SMALLEST = 3, 10, 3
@@ -113,12 +110,6 @@ def suggest(
         The count, its band, the curve and a sentence. While `more` holds, picking on
         may change them: double the number of picks and ask again.
 
-    Raises
-    ------
-    UsageError
-        If `share` is not between 0 and 1, or `order` names a row twice or one that
-        is not there.
-
     Notes
     -----
     A feature is represented by the pick that it resembles most. How much of it is
@@ -184,7 +175,6 @@ def suggest(
     12 features keep 95 % of what can be kept
     """
     n, m = Z.shape
-    _check(n, order, share)
     if not len(order):
         return _nothing(share, 0, False, "No feature was picked")
     if m < 2 * _SMALLEST:
@@ -194,13 +184,6 @@ def suggest(
     with TileRunner.one_blas_thread():
         folds, is_open = _kept(Z, order)
     return _judge(folds, n, share, is_open and not final)
-
-
-def _check(n: int, order: NDArray[np.intp], share: float) -> None:
-    if not 0.0 < share < 1.0:
-        raise UsageError(f"share lies between 0 and 1, not at {share!r}")
-    if len(np.unique(order)) < len(order) or not np.isin(order, np.arange(n)).all():
-        raise UsageError(f"order names each of the {n} rows at most once")
 
 
 def _judge(
@@ -219,7 +202,11 @@ def _judge(
     curve = np.clip(kept / total, 0.0, 1.0)
     keepable = total / n
     if more:
-        text = _lower_bound(count, share, n_picks)
+        verb = "feature is" if count == 1 else "features are"
+        text = (
+            f"At least {count} {verb} needed to keep {100 * share:g} % of what can be "
+            f"kept: {n_picks} picks are too few to tell"
+        )
         reached = float(curve[-1])
         return Suggestion(
             None, count, None, True, share, reached, curve, keepable, text
@@ -233,14 +220,6 @@ def _judge(
 def _nothing(share: float, n_picks: int, more: bool, reason: str) -> Suggestion:
     curve = np.zeros(n_picks)
     return Suggestion(None, None, None, more, share, 0.0, curve, 0.0, reason)
-
-
-def _lower_bound(count: int, share: float, n_picks: int) -> str:
-    verb = "feature is" if count == 1 else "features are"
-    return (
-        f"At least {count} {verb} needed to keep {100 * share:g} % of what can be "
-        f"kept: {n_picks} picks are too few to tell"
-    )
 
 
 def _sentence(count: int, low: int, high: int, share: float, keepable: float) -> str:

@@ -14,15 +14,6 @@ from numpy.typing import NDArray
 from franet.cover.kernels import EQUAL
 from franet.engine.device import load
 
-__all__ = [
-    "add_squares_of",
-    "gains_of_picks",
-    "medians",
-    "neighbour_errors",
-    "running_max",
-    "subtract_falls",
-]
-
 
 def running_max(R: Any) -> Any:
     """Return the largest value so far, down each column."""

@@ -14,16 +14,6 @@ from numpy.typing import NDArray
 
 from franet._common.jit import kernel, reduction
 
-__all__ = [
-    "EQUAL",
-    "add_squares_of",
-    "gains_of_picks",
-    "medians",
-    "neighbour_errors",
-    "running_max",
-    "subtract_falls",
-]
-
 # Squared distances that differ by less, relatively, are equal: sums round so much.
 EQUAL = 1e-11
 
@@ -47,6 +37,58 @@ def subtract_falls(R, old, new, w, *, gains):
             r = R[i, j] * R[i, j]
             s += w[j] * (min(max(r, old[j]), new[j]) - old[j])
         gains[i] -= s
+
+
+@reduction
+def block_gains(R, p, cover, *, gains):
+    """Add what the features of the rows of R would add to the cover of its columns."""
+    for s in range(R.shape[0]):
+        total = 0.0
+        if p == 2.0:
+            for j in range(R.shape[1]):
+                total += max(R[s, j] * R[s, j] - cover[j], 0.0)
+        else:
+            for j in range(R.shape[1]):
+                total += max(abs(R[s, j]) ** p - cover[j], 0.0)
+        gains[s] += total
+
+
+@reduction
+def _weigh(r, p, w):
+    # Powers of their own, because the general one is not vectorised.
+    if p == 2.0:
+        for k in range(r.size):
+            w[k] = r[k] * r[k]
+    elif p == 1.0:
+        for k in range(r.size):
+            w[k] = abs(r[k])
+    else:
+        for k in range(r.size):
+            w[k] = abs(r[k]) ** p
+
+
+@reduction
+def _add_sides(w, own, cover, gains):
+    # One row of a tile, on whole slices: this is the form that is vectorised.
+    # ``w − min(w, c)`` is ``max(w − c, 0)`` in the precision of the tile.
+    s = 0.0
+    for k in range(w.size):
+        s += np.float64(w[k] - min(w[k], cover[k]))
+        gains[k] += np.float64(w[k] - min(w[k], own))
+    return s
+
+
+@kernel
+def add_gains(R, a, b, up, j0, k0, p, cover, *, gains):
+    """Add to both features of each pair what they would add to the other's cover."""
+    w = np.empty(b, R.dtype)
+    for j in range(a):
+        first = j + 1 if up else 0
+        across = slice(k0 + first, k0 + b)
+        _weigh(R[j, first:b], p, w[first:])
+        gains[j0 + j] += _add_sides(
+            w[first:], cover[j0 + j], cover[across], gains[across]
+        )
 
 
 @kernel

@@ -22,8 +22,6 @@ from franet.datasets._files import (
 from franet.datasets._registry import Entry, get
 from franet.exceptions import DataError
 
-__all__ = ["Fetched", "fetch", "not_here"]
-
 # Seconds without an answer, and further attempts after a failure that may pass.
 _TIMEOUT = 30
 _RETRIES = 2

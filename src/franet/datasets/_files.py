@@ -11,16 +11,6 @@ from franet._common.checked import FLAG, checked, optional
 from franet.datasets._registry import DATASETS, Entry, get
 from franet.exceptions import DataError
 
-__all__ = [
-    "cache_folder",
-    "difference",
-    "find",
-    "folders",
-    "names",
-    "sha256_of",
-    "verify",
-]
-
 _CHUNK = 1 << 20
 
 

@@ -16,8 +16,6 @@ from franet.datasets._registry import Entry, get
 from franet.exceptions import DataError, UsageError
 from franet.io import read_table
 
-__all__ = ["Dataset", "load", "read"]
-
 
 @dataclass(frozen=True, eq=False)
 class Dataset:

@@ -6,11 +6,10 @@ import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
+from typing import Any
 
 from franet._common.checked import TEXT, checked
 from franet.exceptions import UsageError
-
-__all__ = ["DATASETS", "Entry", "get"]
 
 _ADDRESS = "https://jundongl.github.io/scikit-feature/files/datasets/"
 _DEPENDENT = "left out by the paper, so that the data sets are independent"
@@ -120,29 +119,14 @@ def _read() -> dict[str, Entry]:
     return {entry.name: entry for entry in entries}
 
 
-def _entry(
-    name: str,
-    n_examples: str,
-    n_features: str,
-    n_classes: str,
-    domain: str,
-    published: str,
-    file: str,
-    sha256: str,
-    git_id: str,
-) -> Entry:
-    return Entry(
-        name,
-        int(n_examples),
-        int(n_features),
-        int(n_classes),
-        domain,
-        url=_ADDRESS + file,
-        sha256=sha256 or None,
-        git_id=git_id or None,
-        published=published,
-        excluded="" if published else _DEPENDENT,
-    )
+def _entry(file: str, **row: str) -> Entry:
+    about: dict[str, Any] = dict(row)
+    for count in ("n_examples", "n_features", "n_classes"):
+        about[count] = int(row[count])
+    for checksum in ("sha256", "git_id"):
+        about[checksum] = row[checksum] or None
+    excluded = "" if row["published"] else _DEPENDENT
+    return Entry(**about, url=_ADDRESS + file, excluded=excluded)
 
 
 # Every data set by its name.

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from franet._common.checked import FLAG, NUMBER, RANDOM, WHOLE, checked, optional
 from franet.exceptions import UsageError
 
-__all__ = ["Groups", "make_groups", "make_hub"]
-
 _FEWEST = 3  # with two examples every correlation is 1 or -1
 
 

@@ -13,8 +13,12 @@ from scipy import sparse
 
 from franet.pairs.coded import CodedTable
 from franet.pairs.columns import Columns, open_columns
-from franet.pairs.columns._array import MappedColumns, is_mapped
-from franet.pairs.columns._chunked import ChunkedColumns, DaskColumns
+from franet.pairs.columns._kinds import (
+    ChunkedColumns,
+    DaskColumns,
+    MappedColumns,
+    is_mapped,
+)
 
 # What is read at a time while a table is copied.
 _PIECE = 1 << 25

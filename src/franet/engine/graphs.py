@@ -164,11 +164,14 @@ class KeptGraphs:
         self._row, self._col = row, col
         self._start, self._ends = start, ends
         self._index, self._weight = index, weight
-        # Weighted degrees, one row for each graph.
-        self.degrees = np.zeros((len(ends), n))
-        graph_kernels.add_degrees(
-            row, col, start, ends, index, weight, degrees=self.degrees
-        )
+        self.degrees = self._sum_degrees(n, row, col, start, ends, index, weight)
+
+    @staticmethod
+    def _sum_degrees(n: int, *edges: Any) -> Any:
+        """Return the weighted degrees, one row for each graph."""
+        degrees = np.zeros((len(edges[3]), n))
+        graph_kernels.add_degrees(*edges, degrees=degrees)
+        return degrees
 
     def __len__(self) -> int:
         return len(self._ends)

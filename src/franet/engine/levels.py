@@ -171,9 +171,9 @@ class Levels:
             self._corrections[i] = self._harvest.correction(limit, self.measure)
         return self._corrections[i]
 
-    def graph(self, i: int) -> _Level:
+    def graph(self, i: int) -> Level:
         """Return graph `i` as a centrality sees it."""
-        return _Level(self, i)
+        return Level(self, i)
 
     def matrix(self, i: int) -> Any:
         """Return the adjacency matrix of graph `i` as a CSR array."""
@@ -190,7 +190,7 @@ class Levels:
         return adjacency(pairs.j, pairs.k, self.measure.weights(pairs.d), self.n)
 
 
-class _Level:
+class Level:
     """One of the graphs, stored or streamed."""
 
     def __init__(self, levels: Levels, i: int) -> None:

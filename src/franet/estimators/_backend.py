@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils import check_random_state
 
+from franet._common.memory import parse_bytes
 from franet._common.supports import Supports, check_supported, supported
 from franet._common.threads import count_threads
 from franet.engine import device as _torch
@@ -36,6 +38,7 @@ __all__ = [
     "open_engine",
     "open_numpy_source",
     "reads_pieces",
+    "settings_of",
     "task_of",
 ]
 
@@ -118,13 +121,26 @@ def comparison_of(ranker: FRANe) -> dict[str, Any]:
     }
 
 
+def settings_of(ranker: FRANe) -> Settings:
+    """Return what the parameters of a ranker ask of a search."""
+    memory = ranker.max_memory
+    other = {
+        "second_key": ranker.tie_break == "denser",
+        "max_memory": None if memory is None else parse_bytes(memory),
+        "random": check_random_state(ranker.random_state),
+    }
+    names = [field.name for field in fields(Settings) if field.name not in other]
+    # Attributes, because a subclass may have fewer parameters.
+    return Settings(**{name: getattr(ranker, name) for name in names}, **other)
+
+
 def task_of(ranker: FRANe, X: Any, *others: Supports) -> EngineTask:
     """Return what an engine is opened for: the parameters and the table, checked.
 
     `others` say what else must support the parameters.
     """
     table = check(ranker, X, *others)
-    settings = Settings.of(ranker)
+    settings = settings_of(ranker)
     return EngineTask(
         ranker._place(),
         X,
@@ -212,9 +228,8 @@ def approximate(ranker: FRANe, X: Any) -> tuple[Outcome, NDArray[np.bool_]]:
     outcome = search_approximately(
         table.tocsc() if sparse.issparse(table) else table,
         np.flatnonzero(~constant),
-        Settings.of(ranker),
+        settings_of(ranker),
         similarity=str(ranker.similarity),
         n_threads=count_threads(ranker.n_jobs),
-        random_state=ranker.random_state,
     )
     return outcome, constant

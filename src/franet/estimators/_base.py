@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from copy import copy
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import config_context
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import (
+    Interval,
+    InvalidParameterError,
+    validate_parameter_constraints,
+)
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from franet._common.checked import TEXT, checked
+from franet._common.checked import NUMBER, TEXT, WHOLE, checked, optional
 from franet._common.files import check_apart
 from franet._common.joints import connected
 from franet._common.optional import require
@@ -23,14 +27,12 @@ from franet.engine.device import Place, parse_place, portable
 from franet.estimators._callbacks import CallbackSupportMixin
 from franet.estimators._validation import fitted_table, number_to_select, stays_polars
 from franet.exceptions import Setting, UsageError
-from franet.network._html import ranking_html
+from franet.network._html import SHOWN, best_html
 from franet.pairs.columns._open import as_numpy, known_files
 from franet.search.ranking import rank_scores
 
 if TYPE_CHECKING:
     from franet.estimators._stability import Stability
-
-__all__ = ["FeatureRanker", "Need", "names_of"]
 
 
 def names_of(ranker: Any) -> NDArray[Any]:
@@ -49,6 +51,10 @@ def _rebuilds(ranker: Any) -> bool:
             "Fit a ranker to the table."
         )
     return True
+
+
+class ParameterError(UsageError, InvalidParameterError):
+    """scikit-learn's error about the value of a parameter, which is a field here."""
 
 
 class Need(NamedTuple):
@@ -82,15 +88,27 @@ class FeatureRanker(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     # What else can be done about columns of text.
     _for_text: ClassVar[Setting | None] = None
 
+    # What a fit finds besides scores: nothing, `network_` of similar features, or one
+    # in which picks represent the others.
+    _finds: ClassVar[Literal["ranking", "network", "representatives"]] = "ranking"
+
     n_features_to_select: int | float | str | None
     backend: Any
     n_features_in_: int
+    feature_names_in_: NDArray[Any]
     # Why the ranking says little, in words; for the report, where a warning was missed.
     _diagnosis: str = ""
 
     def _validate_params(self) -> None:
         """Check each parameter, and refuse one that would be ignored."""
-        super()._validate_params()
+        for name, value in self.get_params(deep=False).items():
+            try:
+                validate_parameter_constraints(
+                    self._parameter_constraints, {name: value}, type(self).__name__
+                )
+            except InvalidParameterError as err:
+                rest = str(err).partition(f"'{name}'")[2]
+                raise ParameterError("The '{}'{}", Setting(name), rest) from None
         if self._backends:
             self._place()
         for name, need in self._needs.items():
@@ -193,7 +211,14 @@ class FeatureRanker(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         check_apart(path, known_files(X))
         page.write(page.summarize(self, X, top=top), path, force=True)
 
-    @checked(method=TEXT)
+    @checked(
+        n_boot=WHOLE,
+        top=optional(WHOLE),
+        level=NUMBER,
+        method=TEXT,
+        random_state=optional(WHOLE),
+        n_jobs=optional(WHOLE),
+    )
     def stability(
         self,
         X: Any,
@@ -246,14 +271,7 @@ class FeatureRanker(CallbackSupportMixin, SelectorMixin, BaseEstimator):
 
         check_is_fitted(self)
         return measure_stability(
-            self,
-            X,
-            n_boot=n_boot,
-            top=top,
-            level=level,
-            method=method,
-            random_state=random_state,
-            n_jobs=n_jobs,
+            self, X, n_boot, top, level, method, random_state, n_jobs
         )
 
     def transform(self, X: Any) -> Any:
@@ -315,10 +333,9 @@ class FeatureRanker(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             Minus the mean absolute error, each column in its standard deviations:
             0 is best.
         """
-        from franet.evaluation import reconstruction
-
         check_is_fitted(self)
-        return reconstruction(self, X)
+        score: float = connected("evaluation").reconstruction(self, X)
+        return score
 
     def _for_gaps(self, is_sparse: bool) -> Setting | None:
         """Return what else can be done about missing values."""
@@ -341,13 +358,33 @@ class FeatureRanker(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         return portable(super().__getstate__())
 
     def _repr_html_inner(self) -> str:
-        return str(super()._repr_html_inner()) + ranking_html(self)
+        return str(super()._repr_html_inner()) + self._ranking_html()
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
         if "text/html" in bundle:
-            bundle["text/html"] += ranking_html(self)
+            bundle["text/html"] += self._ranking_html()
         return bundle
+
+    def _ranking_html(self) -> str:
+        """Return the best features of a fitted ranker; nothing before the fit."""
+        if not hasattr(self, "ranking_"):
+            return ""
+        names, best = names_of(self), self.order_[:SHOWN]
+        remark, more = self._for_notebook(best)
+        columns = {
+            "feature": [str(names[j]) for j in best],
+            "rank": [f"{self.ranking_[j]:,}" for j in best],
+            "score": [f"{self.scores_[j]:.4g}" for j in best],
+            **more,
+        }
+        rows, n = list(zip(*columns.values(), strict=True)), len(names)
+        table = best_html(tuple(columns), rows, n, "features")
+        return f"<div>The best of {n:,} features{remark}{table}</div>"
+
+    def _for_notebook(self, best: NDArray[np.intp]) -> tuple[str, dict[str, list[str]]]:
+        """Return what else a notebook shows: HTML, and columns of the best features."""
+        return "", {}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

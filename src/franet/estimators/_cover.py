@@ -3,39 +3,36 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from html import escape
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from franet._common.threads import count_threads
-from franet.cover._constraints import Constraints, read_constraints
+from franet.cover._constraints import PARAMETERS, Constraints, read_constraints
 from franet.cover._fit import CoverRanking, rank_by_cover, star
 from franet.cover._shares import EXAMPLES
 from franet.engine.device import Place, choose_device, free_bytes, wanted
 from franet.estimators._base import FeatureRanker, names_of
 from franet.estimators._callbacks import telling
+from franet.estimators._parameters import COVER, constraints
 from franet.estimators._validation import (
     TableOfFit,
     check_table,
+    dense,
     fit_context,
+    how_many,
     number_to_select,
 )
 from franet.exceptions import DataError, Setting, UnitsWarning, UsageError
 from franet.network import AttributeNetwork
-from franet.network._explain import represent
+from franet.network._explain import represent, signed
 from franet.network._origin import Origin
 from franet.pairs.coded import column_at
 from franet.pairs.similarity._sparse import constant_in
-from franet.rankers._greedy import dense, how_many
 from franet.search.exact import Settings
-
-if TYPE_CHECKING:
-    from franet.cover._suggest import Suggestion
-
-__all__ = ["Cover", "choose_device_for"]
 
 # A column that holds more of the variance than all others together.
 _MOST_OF_IT = 0.5
@@ -181,30 +178,11 @@ class Cover(FeatureRanker):
             *FeatureRanker._parameter_constraints["n_features_to_select"],
             StrOptions({"auto"}),
         ],
-        "similarity": [StrOptions({"correlation", "spearman"})],
-        # A single name has an error of its own, which says how to write it.
-        "include": [None, "array-like", str],
-        "exclude": [None, "array-like", str],
-        "cost": [None, "array-like", dict],
-        "groups": [None, "array-like", dict],
-        "n_ranked": [None, Interval(Integral, 1, None, closed="left")],
-        "backend": [str],
-        "n_jobs": [Integral, None],
+        **constraints(COVER),
     }
     _backends: ClassVar[tuple[str, ...]] = ("numpy", "torch")
     _for_text: ClassVar[Setting] = Setting("similarity", "mixed", ranker="FRANe")
-
-    network_: AttributeNetwork
-    constant_: NDArray[np.bool_]
-    n_ranked_: int
-    gains_: NDArray[np.float64]
-    coverage_: NDArray[np.float64]
-    representative_: NDArray[np.intp]
-    representative_corr_: NDArray[np.float64]
-    members_: dict[int, NDArray[np.intp]]
-    suggestion_: Suggestion
-    n_features_suggested_: int | None
-    feature_names_in_: NDArray[Any]
+    _finds = "representatives"
 
     def __init__(
         self,
@@ -250,7 +228,8 @@ class Cover(FeatureRanker):
             constant = constant_in(table)
             if constant.all():
                 raise DataError("All columns are constant: there is nothing to rank.")
-            constraints = self._constraints(constant)
+            given = {name: getattr(self, name) for name in PARAMETERS}
+            constraints = read_constraints(names_of(self), constant, **given)
             n_select = self._n_select(constraints)
             found = rank_by_cover(
                 dense(table),
@@ -265,16 +244,6 @@ class Cover(FeatureRanker):
             self._set_attributes(found, constant)
             self._warn_of_units(found)
         return self
-
-    def _constraints(self, constant: NDArray[np.bool_]) -> Constraints:
-        return read_constraints(
-            names_of(self),
-            constant,
-            include=self.include,
-            exclude=self.exclude,
-            cost=self.cost,
-            groups=self.groups,
-        )
 
     def _n_select(self, constraints: Constraints) -> int | str | None:
         """Return how many are selected, checked against how many can be."""
@@ -391,6 +360,18 @@ class Cover(FeatureRanker):
             "correlation": self.representative_corr_[self.order_],
             "n_members": members,
         }
+
+    def _for_notebook(self, best: NDArray[np.intp]) -> tuple[str, dict[str, list[str]]]:
+        remark = f"<div>{escape(str(self.suggestion_))}.</div>"
+        return remark, {"representation": [self._role(int(j)) for j in best]}
+
+    def _role(self, j: int) -> str:
+        """Return how many others a feature represents, or what represents it."""
+        by, r = self.representative_[j], self.representative_corr_[j]
+        if by == j:
+            n = len(self.members_[j])
+            return f"stands for {n:,}" if n else "stands for itself"
+        return f"by {names_of(self)[by]} ({signed(r)})" if by >= 0 else "–"
 
 
 def choose_device_for(place: Place, shape: tuple[int, int]) -> Any:

@@ -19,8 +19,8 @@ from franet._common.progress import listening, report
 from franet._common.threads import on_threads
 from franet.cover._constraints import PARAMETERS, by_position
 from franet.estimators._base import names_of
+from franet.estimators._validation import how_many
 from franet.exceptions import DataError, DegenerateRankingWarning
-from franet.rankers._greedy import how_many
 
 __all__ = ["FEWEST", "Draws"]
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,24 +16,23 @@ from franet.engine.plan import make_plan
 from franet.estimators._backend import (
     PREDICTION,
     approximate,
+    comparison_of,
     offers_gaps,
     open_engine,
     open_numpy_source,
+    settings_of,
     task_of,
 )
-from franet.estimators._base import FeatureRanker, Need
+from franet.estimators._base import FeatureRanker, Need, names_of
 from franet.estimators._callbacks import telling
-from franet.estimators._outcome import set_outcome, warn_of
-from franet.estimators._parameters import CONSTRAINTS
-from franet.estimators._validation import fit_context
-from franet.exceptions import Setting
+from franet.estimators._parameters import FRANE, constraints
+from franet.estimators._validation import TableOfFit, fit_context
+from franet.exceptions import ApproximationWarning, DegenerateRankingWarning, Setting
+from franet.network import AttributeNetwork
+from franet.network._origin import Origin, among_all, complete_above
 from franet.pairs.columns._finite import PAIRWISE
 from franet.pairs.similarity._mixed import warn_of_identifiers
-from franet.search.exact import Settings, search
-
-if TYPE_CHECKING:
-    from franet.network import AttributeNetwork
-    from franet.search.approximate._check import Approximation
+from franet.search.exact import Outcome, search
 
 
 class FRANe(FeatureRanker):
@@ -183,27 +183,17 @@ class FRANe(FeatureRanker):
     113
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = CONSTRAINTS
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **FeatureRanker._parameter_constraints,
+        **constraints(FRANE),
+    }
     _needs: ClassVar[dict[str, Need]] = {
         "p": Need(2.0, "similarity", ("minkowski",)),
         "damping": Need(0.85, "centrality", ("pagerank",)),
     }
     _backends: ClassVar[tuple[str, ...]] = ("numpy", "torch", "dask")
     _for_text: ClassVar[Setting] = Setting("similarity", "mixed")
-
-    network_: AttributeNetwork
-    constant_: NDArray[np.bool_]
-    thresholds_: NDArray[np.float64]
-    threshold_: float
-    winner_: int | None
-    quality_: NDArray[np.float64]
-    quality_bound_: NDArray[np.float64]
-    too_sparse_: NDArray[np.bool_]
-    n_edges_: NDArray[np.int64]
-    n_isolated_: int
-    all_scores_: NDArray[np.float64]
-    approximation_: Approximation
-    feature_names_in_: NDArray[Any]
+    _finds = "network"
 
     def __init__(
         self,
@@ -276,17 +266,92 @@ class FRANe(FeatureRanker):
                 with open_engine(self, X) as (engine, constant):
                     names = getattr(self, "feature_names_in_", None)
                     warn_of_identifiers(engine.source, names)
-                    outcome = search(engine, Settings.of(self))
-            set_outcome(self, outcome, constant)
-            warn_of(self, outcome)
+                    outcome = search(engine, settings_of(self))
+            self._set_outcome(outcome, constant)
+            self._warn_of(outcome)
         return self
 
-    def _forget(self) -> None:
-        """Drop what an earlier fit found, with other parameters."""
+    def _set_outcome(self, outcome: Outcome, constant: NDArray[np.bool_]) -> None:
+        """Set what a search found as attributes."""
+
+        def widen(values: Any) -> Any:
+            wide = np.zeros((*values.shape[:-1], self.n_features_in_))
+            wide[..., ~constant] = values
+            return wide
+
+        # What an earlier fit found, with other parameters.
         self._diagnosis = ""
         for name in [name for name in vars(self) if name.endswith("_")]:
             if name not in ("n_features_in_", "feature_names_in_"):
                 delattr(self, name)
+        second = outcome.second_key
+        self._set_scores(
+            widen(outcome.scores),
+            last=constant,
+            second=None if second is None else widen(second),
+        )
+        self.constant_ = constant
+        self.thresholds_ = outcome.thresholds
+        self.quality_ = outcome.quality
+        self.quality_bound_ = outcome.quality_bound
+        self.too_sparse_ = outcome.too_sparse
+        self.n_edges_ = outcome.n_edges
+        self.winner_ = outcome.winner
+        won = outcome.winner is not None
+        self.threshold_ = float(outcome.thresholds[outcome.winner]) if won else np.nan
+        self.n_isolated_ = int((outcome.degrees == 0.0).sum())
+        if outcome.approximation is not None:
+            self.approximation_ = outcome.approximation
+        if outcome.all_scores is not None:
+            self.all_scores_ = widen(outcome.all_scores)
+        settings, columns, floor = settings_of(self), np.flatnonzero(~constant), None
+        adjacency = among_all(outcome.network, columns, len(constant))
+        if outcome.truncated:
+            floor = complete_above(adjacency, settings.max_edges, len(columns))
+        self.network_ = AttributeNetwork(
+            adjacency=adjacency,
+            names=names_of(self),
+            scores=self.scores_,
+            ranking=self.ranking_,
+            threshold=self.threshold_,
+            n_edges=int(outcome.n_edges[outcome.winner]) if won else 0,
+            truncated_=bool(outcome.truncated),
+            _origin=Origin(
+                read=TableOfFit(self),
+                comparison=comparison_of(self),
+                settings=settings,
+                columns=np.arange(len(constant)),
+                n_jobs=self.n_jobs,
+                floor=floor,
+            ),
+        )
+
+    def _warn_of(self, outcome: Outcome) -> None:
+        """Warn if the ranking says less than its length suggests."""
+        n = len(outcome.scores)
+        found = outcome.approximation
+        if found is not None and found.is_poor:
+            message = f"The ranking may differ from the exact one. {found}"
+            warnings.warn(message, ApproximationWarning, stacklevel=4)
+        if outcome.winner is None:
+            warning = DegenerateRankingWarning(
+                "All features score the same: {}.", outcome.reason
+            )
+        elif self.n_isolated_ > n // 2:
+            by_column = self.tie_break == "column"
+            warning = DegenerateRankingWarning(
+                "{} of {} features have no edge at the winning threshold; they share "
+                "one score and rank by {}.",
+                self.n_isolated_,
+                n,
+                "column" if by_column else "their scores in the next denser network",
+                Setting("tie_break", "denser"),
+                remedy="{3} looks at the next denser network." if by_column else "",
+            )
+        else:
+            return
+        # Past `fit` and scikit-learn's wrapper around it, to the caller.
+        warnings.warn(warning, stacklevel=4)
 
     @fit_context
     def plan(self, X: Any) -> dict[str, Any]:

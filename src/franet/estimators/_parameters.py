@@ -1,41 +1,194 @@
-"""What each parameter of FRANe may be."""
+"""The parameters of rankers: default, what each may be, and a line of help.
+
+Plain data, from which scikit-learn's constraints are made, and the options of the
+command line before anything heavy is loaded.
+"""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NamedTuple
 
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from franet.estimators._base import FeatureRanker
-from franet.pairs.similarity import SIMILARITIES
-from franet.quality import QUALITIES
-from franet.search.centrality import CENTRALITIES
-from franet.search.thresholds import PROGRESSIONS
+class Choices(tuple[str, ...]):
+    """Texts of which a parameter may be one."""
 
-__all__ = ["CONSTRAINTS"]
 
-CONSTRAINTS: dict[str, list[Any]] = {
-    **FeatureRanker._parameter_constraints,
-    "similarity": [StrOptions(set(SIMILARITIES)), callable],
-    "thresholds": [StrOptions(set(PROGRESSIONS)), callable],
-    "n_thresholds": [Interval(Integral, 2, None, closed="left")],
-    "min_mean_degree": [Interval(Real, 0, None, closed="left")],
-    "damping": [Interval(Real, 0, 1, closed="neither")],
-    "weighted": ["boolean"],
-    "centrality": [StrOptions({"pagerank", *CENTRALITIES}), callable],
-    "quality": [StrOptions({"random", *QUALITIES}), callable],
-    "variant": [StrOptions({"paper", "reference"})],
-    "p": [Interval(Real, 1, None, closed="left")],
-    "missing": [StrOptions({"error", "pairwise"})],
-    "tie_break": [StrOptions({"column", "denser"})],
-    "store_candidates": ["boolean"],
-    "search": [StrOptions({"exact", "approximate"})],
+class Range(NamedTuple):
+    """Numbers that a parameter may be.
+
+    Attributes
+    ----------
+    kind : type
+        ``Integral`` or ``Real``.
+    low, high : int, float or None
+        The ends; None is infinity.
+    closed : {"left", "neither"}
+        Which end belongs to it.
+    """
+
+    kind: type
+    low: Any
+    high: Any
+    closed: str
+
+
+class Methods(NamedTuple):
+    """Objects that have a method of this name."""
+
+    name: str
+
+
+class Parameter(NamedTuple):
+    """A parameter of a ranker.
+
+    Attributes
+    ----------
+    default : object
+        The value where none is given.
+    allowed : tuple
+        What it may be: `Choices`, `Range`, `Methods`, and what scikit-learn's
+        ``_parameter_constraints`` take.
+    help : str
+        A phrase for the help of its option; empty where it has no option of its own.
+    unset : str
+        What the default None means.
+    """
+
+    default: Any
+    allowed: tuple[Any, ...]
+    help: str = ""
+    unset: str = ""
+
+
+def constraints(parameters: Mapping[str, Parameter]) -> dict[str, list[Any]]:
+    """Return the ``_parameter_constraints`` of an estimator."""
+    from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+
+    def made(kind: Any) -> Any:
+        match kind:
+            case Choices():
+                return StrOptions(set(kind))
+            case Range():
+                return Interval(kind.kind, kind.low, kind.high, closed=kind.closed)
+            case Methods():
+                return HasMethods(kind.name)
+        return kind
+
+    return {name: [*map(made, each.allowed)] for name, each in parameters.items()}
+
+
+_BACKEND = (
+    "where it runs: numpy (the cores), torch, a torch device such as cuda:1; frane "
+    "also dask or the address of a Dask scheduler, such as tcp://host:8786"
+)
+SIMILARITIES = Choices((
+    "correlation", "abs-correlation", "spearman", "mixed", "euclidean", "sqeuclidean",
+    "seuclidean", "manhattan", "chebyshev", "canberra", "minkowski", "precomputed",
+))  # fmt: skip
+PROGRESSIONS = Choices(
+    ("geometric", "linear", "linear-mean", "linear-median", "quantile", "logspace")
+)
+CENTRALITIES = Choices(("pagerank", "degree", "eigenvector", "closeness", "harmonic"))
+QUALITIES = Choices(("rqh", "gini", "cv", "entropy", "random"))
+_N_JOBS = Parameter(None, (Integral, None), "number of threads", "all cores")
+
+COVER = {
+    "similarity": Parameter(
+        "correlation",
+        (Choices(("correlation", "spearman")),),
+        "how alike two features are, by correlation or spearman",
+    ),
+    # A single name has an error of its own, which says how to write it.
+    "include": Parameter(
+        None,
+        (None, "array-like", str),
+        "features that are picked first, by name or position, separated by commas; may "
+        "be repeated",
+    ),
+    "exclude": Parameter(
+        None, (None, "array-like", str), "features that are never picked, likewise"
+    ),
+    "cost": Parameter(
+        None,
+        (None, "array-like", dict),
+        "a csv or tsv file with lines 'feature,cost'; others cost 1",
+    ),
+    "groups": Parameter(
+        None,
+        (None, "array-like", dict),
+        "a csv or tsv file with lines 'feature,group'; one feature of each group is "
+        "picked",
+    ),
+    "n_ranked": Parameter(None, (None, Range(Integral, 1, None, "left"))),
+    "backend": Parameter("auto", (str,), _BACKEND),
+    "n_jobs": _N_JOBS,
+}
+
+FRANE = {
+    "similarity": Parameter(
+        "correlation",
+        (SIMILARITIES, callable),
+        "by any of these; mixed ranks text and categories beside numbers",
+    ),
+    "variant": Parameter(
+        "paper",
+        (Choices(("paper", "reference")),),
+        "its definition (paper) or its code's (reference)",
+    ),
+    "thresholds": Parameter(
+        "geometric", (PROGRESSIONS, callable), "how the thresholds are spaced"
+    ),
+    "n_thresholds": Parameter(
+        100, (Range(Integral, 2, None, "left"),), "how many thresholds are tried"
+    ),
+    "min_mean_degree": Parameter(1.0, (Range(Real, 0, None, "left"),)),
+    "centrality": Parameter(
+        "pagerank", (CENTRALITIES, callable), "what scores the nodes of a network"
+    ),
+    "damping": Parameter(
+        0.85, (Range(Real, 0, 1, "neither"),), "the damping factor of PageRank"
+    ),
+    "weighted": Parameter(True, ("boolean",)),
+    "quality": Parameter(
+        "rqh", (QUALITIES, callable), "what chooses among the networks"
+    ),
+    "p": Parameter(2.0, (Range(Real, 1, None, "left"),)),
+    "tie_break": Parameter(
+        "column", (Choices(("column", "denser")),), "how equal scores are ordered"
+    ),
+    "missing": Parameter(
+        "error", (Choices(("error", "pairwise")),), "what NaN means, an error or a gap"
+    ),
+    "store_candidates": Parameter(False, ("boolean",)),
+    "search": Parameter(
+        "exact",
+        (Choices(("exact", "approximate")),),
+        "approximate is for very many features, and reports its error",
+    ),
     # Text, or a Dask client, which is loaded only where it is used.
-    "backend": [str, HasMethods("submit")],
-    "checkpoint": [None, str, HasMethods("__fspath__")],
-    "max_edges": [Interval(Integral, 1, None, closed="left")],
-    "max_memory": [None, Interval(Real, 0, None, closed="neither"), str],
-    "random_state": ["random_state"],
-    "n_jobs": [Integral, None],
+    "backend": Parameter("auto", (str, Methods("submit")), _BACKEND),
+    "checkpoint": Parameter(
+        None,
+        (None, str, os.PathLike),
+        "a folder that keeps what is done; a stopped run continues from it",
+    ),
+    "max_edges": Parameter(5_000_000, (Range(Integral, 1, None, "left"),)),
+    "max_memory": Parameter(
+        None,
+        (None, Range(Real, 0, None, "neither"), str),
+        "memory for the work, such as '2 GB'",
+        "half of what is free",
+    ),
+    "random_state": Parameter(None, ("random_state",)),
+    "n_jobs": _N_JOBS,
+}
+
+# Those parameters of AgnoS whose options it shares with FRANe.
+AGNOS = {
+    "variant": Parameter(
+        "slack", (Choices(("slack", "weights")),), "slack variables or weights"
+    )
 }

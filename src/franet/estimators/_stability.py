@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import get_tags
 
+from franet._common.checked import check_value
 from franet._common.features import FeatureIndex
+from franet._common.table import TextTable
 from franet._common.threads import count_threads
 from franet.estimators._base import names_of
 from franet.estimators._draws import FEWEST, Draws
@@ -20,11 +21,6 @@ from franet.estimators._validation import TableOfFit
 from franet.exceptions import DataError, Setting, UsageError
 from franet.pairs.alike import REDUNDANT, correlations, dissimilarities
 from franet.pairs.coded import CodedTable
-
-if TYPE_CHECKING:
-    from franet._common.table import Table
-
-__all__ = ["PICKS", "Stability", "measure_stability"]
 
 # Stand-ins are looked for of so many picks, the best first.
 PICKS = 256
@@ -113,7 +109,7 @@ class Stability:
         found = self.interchangeable.get(FeatureIndex(self.names).find(feature), {})
         return {str(self.names[j]): share for j, share in found.items()}
 
-    def table(self, first: int | None = None) -> Table:
+    def table(self, first: int | None = None) -> TextTable:
         """Return the features in the order of the fit, a row each.
 
         Parameters
@@ -123,20 +119,14 @@ class Stability:
 
         Returns
         -------
-        table : Table
+        table : TextTable
             It prints itself; ``to_pandas`` and ``to_csv`` are there as well.
         """
-        from franet._common.table import Table
-
-        if first is not None and first < 1:
-            raise UsageError(f"first={first}: give a number of features, at least 1")
+        is_fine = first is None or first >= 1
+        check_value("first", first, is_fine, "give a number of features, at least 1")
         order = np.argsort(self.ranking, kind="stable")[:first]
-        return Table(
-            _HEAD,
-            [self._row(int(j)) for j in order],
-            self._notes(),
-            decimals=2,
-        )
+        rows = [self._row(int(j)) for j in order]
+        return TextTable(_HEAD, rows, self._notes(), decimals=2)
 
     def _row(self, j: int) -> list[Any]:
         found = list(self.stand_ins(j).items())
@@ -181,7 +171,6 @@ class Stability:
 def measure_stability(
     ranker: Any,
     X: Any,
-    *,
     n_boot: int,
     top: int | None,
     level: float,
@@ -190,16 +179,33 @@ def measure_stability(
     n_jobs: int | None,
 ) -> Stability:
     """Return how sure a fitted ranker is; see `FeatureRanker.stability`."""
-    pairwise = getattr(ranker, "missing", "error") == "pairwise"
     table = _check(ranker, X)
     if isinstance(table, CodedTable) and method == "bootstrap":
         raise UsageError(
-            "method='bootstrap' draws rows more than once, so that rare levels seem to "
-            "explain everything in a table with categories. Use method='half'."
+            "{} draws rows more than once, so that rare levels seem to explain "
+            "everything in a table with categories.",
+            Setting("method", method),
+            Setting("method", "half"),
+            remedy="Use {1}.",
         )
     m, n = table.shape
     top = ranker.n_features_ if top is None else top
-    _check_options(n_boot, top, level, method, random_state, n_jobs, m, n)
+    seed = 0 if random_state is None else random_state
+    for name, value, is_fine, remedy in (
+        ("n_boot", n_boot, n_boot >= 2, "give a whole number of at least 2"),
+        ("top", top, 1 <= top <= n, f"give a number of features from 1 to {n}"),
+        ("level", level, 0 < level < 1, "give a share between 0 and 1, such as 0.95"),
+        ("method", method, method in FEWEST, f"choose one of {', '.join(FEWEST)}"),
+        ("random_state", seed, seed >= 0, "give a whole number from 0 on, or None"),
+    ):
+        check_value(name, value, is_fine, remedy)
+    if m < FEWEST[method]:
+        raise DataError(
+            "{} needs at least {} examples, X has {}.",
+            Setting("method", method),
+            FEWEST[method],
+            m,
+        )
     draws = Draws(ranker, table, n_boot, method, random_state)
     n_degenerate = draws.run(count_threads(n_jobs))
     ranks = draws.ranks
@@ -212,9 +218,7 @@ def measure_stability(
         rank_low=low,
         rank_high=high,
         selected=counts / n_boot,
-        interchangeable=_interchangeable(
-            table, ranks, counts, ranker.ranking_, top, pairwise
-        ),
+        interchangeable=_interchangeable(table, ranks, counts, ranker, top),
         kuncheva=kuncheva,
         jaccard=jaccard,
         top=int(top),
@@ -235,42 +239,6 @@ def _check(ranker: Any, X: Any) -> Any:
         )
     table = TableOfFit(ranker)(X, False)
     return table.tocsr() if sparse.issparse(table) else table
-
-
-def _check_options(
-    n_boot: Any,
-    top: Any,
-    level: Any,
-    method: Any,
-    random_state: Any,
-    n_jobs: Any,
-    m: int,
-    n: int,
-) -> None:
-    if not _whole(n_boot) or n_boot < 2:
-        raise UsageError(f"n_boot={n_boot!r}: give a whole number of at least 2")
-    if not _whole(top) or not 1 <= top <= n:
-        raise UsageError(f"top={top!r}: give a number of features from 1 to {n}")
-    if not isinstance(level, Real) or not 0 < float(level) < 1:
-        raise UsageError(f"level={level!r}: give a share between 0 and 1, such as 0.95")
-    if method not in FEWEST:
-        raise UsageError(f"method={method!r}: choose one of {', '.join(FEWEST)}")
-    if random_state is not None and not (_whole(random_state) and random_state >= 0):
-        raise UsageError(
-            f"random_state={random_state!r}: give a whole number from 0 on, or None"
-        )
-    if n_jobs is not None and not (_whole(n_jobs) and n_jobs != 0):
-        raise UsageError(
-            f"n_jobs={n_jobs!r}: give a number of threads, or -1 for all cores"
-        )
-    if m < FEWEST[method]:
-        raise DataError(
-            f"method={method!r} needs at least {FEWEST[method]} examples, X has {m}."
-        )
-
-
-def _whole(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def _summary(
@@ -317,12 +285,12 @@ def _interchangeable(
     X: Any,
     ranks: NDArray[Any],
     counts: NDArray[np.intp],
-    ranking: NDArray[np.intp],
+    ranker: Any,
     top: int,
-    pairwise: bool,
 ) -> dict[int, dict[int, float]]:
     """Return what takes the place of each pick, and in which share of the draws."""
-    n_boot = len(ranks)
+    n_boot, ranking = len(ranks), ranker.ranking_
+    pairwise = getattr(ranker, "missing", "error") == "pairwise"
     picks = np.argsort(ranking, kind="stable")[: min(top, PICKS)]
     picks = picks[counts[picks] < n_boot]
     newcomers = np.flatnonzero((counts > 0) & (ranking > top))

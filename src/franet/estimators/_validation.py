@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import _fit_context, clone
 from sklearn.utils._set_output import _get_output_config
@@ -19,20 +20,14 @@ from franet._common.supports import check_supported
 from franet.exceptions import DataError, Setting, UsageError
 from franet.pairs.coded import CodedTable, code_table, column_at, too_large
 from franet.pairs.columns import Columns, open_columns
+from franet.pairs.columns._base import check_dimensions, number_type
 from franet.pairs.columns._finite import check_finite
 from franet.pairs.columns._open import in_memory
-from franet.pairs.similarity import GAPS
+from franet.pairs.similarity import CORRELATIONS, GAPS
 from franet.pairs.similarity._correlation import rank_columns
 
-__all__ = [
-    "TableOfFit",
-    "check_table",
-    "fit_context",
-    "fitted_table",
-    "kind_of",
-    "number_to_select",
-    "stays_polars",
-]
+# So many features are put in order even where fewer are selected.
+AT_LEAST = 64
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -67,35 +62,40 @@ def check_table(
     read into memory, if it fits.
     """
     columns = open_columns(X)
-    if columns is not None:
-        X, found = _check_columns(estimator, columns, X, lazy and not allow_missing)
-        if found:
-            return X
-    X, names = in_memory(X) if columns is None else (X, columns.names)
+    if columns is None:
+        X, names = in_memory(X)
+    elif lazy and not allow_missing and _reads_pieces(estimator):
+        return _check_columns(estimator, columns)
+    else:
+        X, names = _load(estimator, columns, X), columns.names
     table = _check_in_memory(estimator, X, allow_missing, names)
     if names is not None:
         estimator.feature_names_in_ = names
     return table
 
 
-def _check_columns(
-    estimator: Any, columns: Columns, X: Any, lazy: bool
-) -> tuple[Any, bool]:
-    """Return a table to be read piece by piece, or in memory, and which it is."""
-    from franet.engine._numpy import TileEngine
+def _reads_pieces(estimator: Any) -> bool:
+    similarity = getattr(estimator, "similarity", None)
+    return isinstance(similarity, str) and similarity in CORRELATIONS
 
-    if lazy and getattr(estimator, "similarity", None) in TileEngine.supports.stored:
-        _check_shape(estimator, columns.shape)
-        estimator.n_features_in_ = columns.shape[1]
-        if columns.names is not None:
-            _check_unique(columns.names)
-            estimator.feature_names_in_ = columns.names
-        elif hasattr(estimator, "feature_names_in_"):
-            del estimator.feature_names_in_
-        columns.for_gaps = estimator._for_gaps(columns.is_sparse)
-        return columns, True
+
+def _check_columns(estimator: Any, columns: Columns) -> Columns:
+    """Return a table to be read piece by piece."""
+    _check_shape(estimator, columns.shape)
+    estimator.n_features_in_ = columns.shape[1]
+    if columns.names is not None:
+        _check_unique(columns.names)
+        estimator.feature_names_in_ = columns.names
+    elif hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
+    columns.for_gaps = estimator._for_gaps(columns.is_sparse)
+    return columns
+
+
+def _load(estimator: Any, columns: Columns, X: Any) -> Any:
+    """Return a table that lies elsewhere in memory, if it fits."""
     if isinstance(X, np.memmap):  # the system reads it, and forgets it again
-        return X, False
+        return X
     given = getattr(estimator, "max_memory", None)
     most = available_bytes() if given is None else parse_bytes(given)
     if columns.nbytes > most:
@@ -111,7 +111,7 @@ def _check_columns(
             remedy="{2}, 'abs-correlation' or 'spearman' reads it piece by piece; "
             "otherwise {3} fewer columns.",
         )
-    return columns.load(), False
+    return columns.load()
 
 
 def _check_shape(estimator: Any, shape: tuple[int, int]) -> None:
@@ -145,7 +145,7 @@ def _check_in_memory(estimator: Any, X: Any, allow_missing: bool, names: Any) ->
             ensure_min_features=2,
         )
     except (OverflowError, TypeError, ValueError) as err:
-        _explain(X, err, None if mixed else estimator._for_text)
+        _explain(estimator, X, err)
         raise
     if sparse.issparse(table) and not table.has_canonical_format:
         # Sorting and adding up is done in place: not in the caller's arrays.
@@ -166,16 +166,7 @@ def _check_coded(estimator: Any, X: Any, allow_missing: bool) -> CodedTable | No
     if coded is None:
         return None
     validate_data(estimator, X, skip_check_array=True)
-    try:
-        check_array(
-            coded.values,
-            ensure_all_finite=False,
-            ensure_min_samples=2,
-            ensure_min_features=2,
-        )
-    except ValueError as err:
-        _explain(X, err)
-        raise
+    _check_shape(estimator, coded.shape)
     names = getattr(estimator, "feature_names_in_", None)
     check_finite(coded.values, names, allow_missing, None)
     return coded
@@ -287,74 +278,47 @@ def _check_dates(X: Any) -> None:
             )
 
 
-def _explain(X: Any, err: Exception, for_text: Setting | None = None) -> None:
-    """Raise in one line, with a remedy, what scikit-learn says at length.
-
-    `for_text` is what else can be done about text.
-    """
-    said = str(err)
-    if said.startswith("Complex data not supported"):
-        raise DataError(
-            "Complex data not supported. Pass the real part, the imaginary part or "
-            "the modulus, such as numpy.abs(X)."
-        ) from None
-    if said.startswith(("Expected 2D", "Expected a 2-dim", "Found array with dim")):
-        shape = X.shape if hasattr(X, "shape") else np.shape(X)
-        raise DataError(
-            f"Expected a table with rows and columns, got {len(shape)} dimension(s) "
-            f"(shape {shape}). Pass samples in rows and features in columns."
-        ) from None
-    if "inhomogeneous" in said:
+def _explain(estimator: Any, X: Any, err: Exception) -> None:
+    """Raise, in one line, what is wrong with a table that scikit-learn refuses."""
+    try:
+        table = X if sparse.issparse(X) else np.asarray(X)
+    except ValueError:
         raise DataError(
             "The rows of the table have different lengths. Pass one value for each "
             "feature in every row."
         ) from None
-    if said.startswith("Found array with"):
-        raise DataError(
-            f"{said} Pass a table of at least two rows and two columns."
-        ) from None
-    if isinstance(err, OverflowError):
-        _explain_large(X, err)
-    _explain_text(X, err, for_text)
-
-
-def _explain_large(X: Any, err: OverflowError) -> None:
-    """Raise an error that names the first column with a number too large for floats."""
-    cells = np.atleast_2d(np.asarray(X, dtype=object).T)
-    for j, column in enumerate(cells):
-        try:
-            column.astype(np.float64)
-        except OverflowError:
-            name = column_at(j, getattr(X, "columns", None))
-            raise too_large(name, err) from None
-        except (TypeError, ValueError):  # text, which is not what came first
-            continue
-
-
-def _explain_text(X: Any, err: Exception, for_text: Setting | None) -> None:
-    """Raise an error that names the first column which does not hold numbers."""
-    if "could not convert" not in str(err) and "argument must be" not in str(err):
-        return
-    values = X if sparse.issparse(X) else np.asarray(X, dtype=object)
-    if values.ndim != 2:
+    if table.dtype.kind == "c":
+        number_type(table.dtype)
+    if table.ndim != 2 and table.dtype.kind in "SU":
         raise DataError(
             f"Expected a table of numbers, got text ({err}). Pass samples in rows and "
             "features in columns."
         ) from err
-    for j in range(values.shape[1]):
+    check_dimensions(table.shape)
+    _check_shape(estimator, table.shape)
+    if not sparse.issparse(X):
+        _check_numbers(estimator, X, err)
+
+
+def _check_numbers(estimator: Any, X: Any, err: Exception) -> None:
+    """Raise an error that names the first column which does not hold numbers."""
+    names, cells = getattr(X, "columns", None), np.asarray(X, dtype=object)
+    for j in range(cells.shape[1]):
         try:
-            check_array(
-                values[:, [j]], dtype=np.float64, ensure_all_finite=False, copy=True
-            )
+            check_array(cells[:, [j]], dtype=np.float64, ensure_all_finite=False)
+        except OverflowError as found:
+            raise too_large(column_at(j, names), found) from None
         except (TypeError, ValueError) as found:
-            text = any(isinstance(cell, str) for cell in values[:, j])
+            text = any(isinstance(cell, str) for cell in cells[:, j])
+            mixed = getattr(estimator, "similarity", None) == "mixed"
+            instead = estimator._for_text if text and not mixed else None
             message = DataError(
                 "{} does not hold numbers ({}).",
-                column_at(j, getattr(X, "columns", None)),
+                column_at(j, names),
                 found,
-                for_text,
+                instead,
                 remedy="Drop or encode it first, or use {2}."
-                if text and for_text is not None
+                if instead is not None
                 else "Drop or encode it first.",
             )
             # scikit-learn expects a TypeError where Python raises one.
@@ -376,3 +340,16 @@ def number_to_select(wanted: Any, n: int) -> int:
             remedy="Ask for at most {1}.",
         )
     return int(wanted)
+
+
+def how_many(n_ranked: int | None, selected: Any, n: int) -> int:
+    """Return how many of `n` features a greedy ranker puts in order."""
+    if n_ranked is not None:
+        return min(n_ranked, n)
+    wanted = 0 if selected is None else number_to_select(selected, n)
+    return min(max(AT_LEAST, wanted), n)
+
+
+def dense(X: Any) -> NDArray[Any]:
+    """Return a checked table as a dense array; a dense one is not copied."""
+    return X if isinstance(X, np.ndarray) else X.toarray()

@@ -6,21 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from franet.evaluation import statistics
-    from franet.evaluation._compare import compare
     from franet.evaluation._evaluate import evaluate
     from franet.evaluation._reconstruction import reconstruction
     from franet.evaluation.folds import make_folds, paper_folds, shuffled_folds
     from franet.evaluation.measures import MEASURES
     from franet.evaluation.records import Record
-    from franet.evaluation.results import Results
+    from franet.evaluation.results import Results, compare
     from franet.evaluation.runner import run
-    from franet.evaluation.store import Store
+    from franet.evaluation.store import ResultsStore
 
 __all__ = [
     "MEASURES",
     "Record",
     "Results",
-    "Store",
+    "ResultsStore",
     "compare",
     "evaluate",
     "make_folds",
@@ -35,8 +34,8 @@ _HOME = {
     "MEASURES": "measures",
     "Record": "records",
     "Results": "results",
-    "Store": "store",
-    "compare": "_compare",
+    "ResultsStore": "store",
+    "compare": "results",
     "evaluate": "_evaluate",
     "make_folds": "folds",
     "paper_folds": "folds",

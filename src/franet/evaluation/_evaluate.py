@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from franet._common.checked import (
-    FLAG,
-    FUNCTION,
-    NAMES,
-    RANKERS,
-    SEED,
-    TEXT,
-    WHOLE,
-    checked,
-    optional,
-)
+from franet._common import checked as kinds
 from franet._common.progress import Listener, listening, report
 from franet.cover._constraints import by_position
+from franet.evaluation._misuse import misuse
 from franet.evaluation._unit import prepare, run_unit
 from franet.evaluation.folds import make_folds, name_folds
 from franet.evaluation.measures import (
@@ -32,25 +22,23 @@ from franet.evaluation.measures import (
 )
 from franet.evaluation.records import RANDOM, Record, changed_parameters
 from franet.evaluation.results import Results
-from franet.exceptions import DataError, UsageError
+from franet.exceptions import DataError, Setting, UsageError
 from franet.pairs.columns._finite import check_finite
 from franet.pairs.columns._open import in_memory
 from franet.rankers import get
-
-__all__ = ["evaluate"]
 
 # Compared with whatever is evaluated: chance, and the plainest good ranking.
 _REFERENCES = {RANDOM: "RandomRanking", "column-subset": "ColumnSubset"}
 
 
-@checked(
-    rankers=RANKERS,
-    measures=optional(NAMES),
-    repeats=WHOLE,
-    references=FLAG,
-    name=TEXT,
-    random_state=SEED,
-    progress=optional(FUNCTION),
+@kinds.checked(
+    rankers=kinds.RANKERS,
+    measures=kinds.optional(kinds.NAMES),
+    repeats=kinds.WHOLE,
+    references=kinds.FLAG,
+    name=kinds.TEXT,
+    random_state=kinds.SEED,
+    progress=kinds.optional(kinds.FUNCTION),
 )
 def evaluate(
     X: Any,
@@ -114,7 +102,7 @@ def evaluate(
     >>> results.rankers
     ['frane', 'random', 'column-subset']
     """
-    chosen = _rankers(rankers, references)
+    chosen = named_rankers(rankers, references)
     table, columns = _table(X)
     labels = None if y is None else _labels(y, len(table))
     names = check_measures(measures, labels is not None)
@@ -123,8 +111,10 @@ def evaluate(
         names += classes
     elif labels is not None and not {*names} & {*classes}:
         raise UsageError(
-            f"y is for measures of classes, and measures={measures!r} names none. "
-            f"Leave out y, or add one of: {', '.join(classes)}."
+            "{} is for measures of classes, and {} names none.",
+            Setting("y"),
+            Setting("measures", measures),
+            remedy=f"Leave out {{0}}, or add one of: {', '.join(classes)}.",
         )
     counts = feature_counts(n_features, table.shape[1])
     parts = make_folds(folds, len(table), repeats=repeats, seed=random_state)
@@ -146,14 +136,14 @@ def evaluate(
                         fold=fold.number,
                         ranker=label,
                         parameters=changed_parameters(ranker),
-                        **asdict(outcome),
+                        **outcome,
                     )
                 )
                 report("rankings", len(records), len(parts) * len(chosen))
     return Results(records)
 
 
-def _rankers(given: Any, references: bool) -> dict[str, Any]:
+def named_rankers(given: Any, references: bool = False) -> dict[str, Any]:
     """Return estimators by label, with the references that are not among them."""
     if isinstance(given, Mapping):
         found = {str(label): _estimator(ranker) for label, ranker in given.items()}
@@ -163,12 +153,12 @@ def _rankers(given: Any, references: bool) -> dict[str, Any]:
         for ranker in listed:
             label = ranker if isinstance(ranker, str) else _label(ranker)
             if label in found:
-                raise UsageError(
-                    f"rankers: two are called {label!r}; give a dict with labels"
+                raise misuse(
+                    f"two are called {label!r}; give a dict with labels", "rankers"
                 )
             found[label] = _estimator(ranker)
     if not found:
-        raise UsageError("rankers: name at least one")
+        raise misuse("name at least one", "rankers")
     if references:
         there = {type(ranker).__name__ for ranker in found.values()}
         for label, kind in _REFERENCES.items():
@@ -181,7 +171,7 @@ def _estimator(ranker: Any) -> Any:
     if isinstance(ranker, str):
         return get(ranker)()
     if not (hasattr(ranker, "fit") and hasattr(ranker, "get_params")):
-        raise UsageError(f"rankers: {ranker!r} is neither an estimator nor a name")
+        raise misuse(f"{ranker!r} is neither an estimator nor a name", "rankers")
     return ranker
 
 

@@ -3,90 +3,51 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from statistics import fmean
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from franet.evaluation._worker import Load, Task, load_table, reason_of
+from franet._common.progress import report
+from franet._common.version import __version__
+from franet.evaluation._misuse import misuse
+from franet.evaluation._pool import Load, Task, load_table, reason_of
 from franet.evaluation.folds import Fold, make_folds
 from franet.evaluation.measures import MEASURES, check_measures, feature_counts
 from franet.evaluation.records import Record
-from franet.evaluation.store import Store
+from franet.evaluation.store import ResultsStore
 from franet.exceptions import DataError, UsageError
 
-__all__ = ["Survey", "Wanted", "check_same", "make_tasks", "survey"]
 
-
-@dataclass(frozen=True)
-class Wanted:
-    """What is to be measured on every data set.
-
-    Attributes
-    ----------
-    folds : "paper", int, splitter or iterable
-        See `make_folds`.
-    repeats, seed : int
-        See `make_folds`.
-    n_features : "powers", int or sequence of int
-        See `feature_counts`.
-    measures : sequence of str or None
-        See `check_measures`.
-    fold_numbers : sequence of int or None
-        The folds to measure; None for all.
-    """
-
-    folds: Any
-    repeats: int
-    seed: int
-    n_features: Any
-    measures: Any
-    fold_numbers: Sequence[int] | None = None
-
-
-@dataclass(frozen=True)
-class Survey:
+class DataSet(NamedTuple):
     """What is known of a data set before the work.
 
     Attributes
     ----------
-    shape : tuple of int
-        Examples and features.
+    n_cells : int
+        Examples × features.
     digest : str
-        Tells whether table and folds are the same in another run.
+        Shows whether table and folds are the same in another run.
     folds : list of Fold
-        Its folds.
+        The folds to measure.
     counts : list of int
         At how many features rankings are judged.
     measures : list of str
         By what.
     """
 
-    shape: tuple[int, int]
+    n_cells: int
     digest: str
     folds: list[Fold]
     counts: list[int]
     measures: list[str]
 
-    @property
-    def pairs(self) -> set[tuple[str, int]]:
-        """Every measure with every count at which it is defined."""
-        return {
-            (measure, count)
-            for measure in self.measures
-            for count in self.counts
-            if MEASURES[measure].covers(count)
-        }
-
 
 def survey(
-    names: Sequence[str],
-    load: Load,
-    wanted: Wanted,
-    skip_missing: bool,
-    tell: Callable[[str, int, int], None],
-) -> dict[str, Survey]:
+    names: Sequence[str], load: Load, skip_missing: bool, **wanted: Any
+) -> dict[str, DataSet]:
     """Look at every data set once, so that what is missing is known before the work.
 
     Parameters
@@ -95,84 +56,86 @@ def survey(
         The data sets.
     load : callable
         From a name to table and classes.
-    wanted : Wanted
-        What will be measured.
     skip_missing : bool
         Whether data sets that cannot be loaded are left out.
-    tell : callable
-        Called as ``tell(stage, done, total)``.
+    **wanted
+        What will be measured: arguments of `run`.
 
     Returns
     -------
-    surveys : dict of Survey
+    datasets : dict of DataSet
         By name, in the given order.
     """
-    found: dict[str, Survey] = {}
+    found: dict[str, DataSet] = {}
     missing: dict[str, str] = {}
     for at, name in enumerate(names):
-        tell("looking at the data", at, len(names))
+        report("looking at the data", at, len(names))
         try:
             X, y = load_table(load, name)
         except Exception as err:
             plain = isinstance(err, DataError | UsageError)
             missing[name] = str(err) if plain else reason_of(err)
             continue
-        found[name] = _look(name, X, y is not None, wanted)
+        try:
+            found[name] = _look(X, y is not None, **wanted)
+        except UsageError as err:
+            raise UsageError(f"{name}: {err}") from err
     if missing and not (skip_missing and found):
-        raise DataError(_missing(missing))
+        first = next(iter(missing.values()))
+        if len(missing) == 1:
+            raise DataError(f"A data set cannot be loaded. {first}")
+        raise DataError(
+            f"{len(missing)} data sets cannot be loaded: {', '.join(missing)}; leave "
+            "them out (--skip-missing, skip_missing=True) or get them. "
+            f"The first one: {first}"
+        )
     return found
 
 
-def _look(name: str, X: Any, labeled: bool, wanted: Wanted) -> Survey:
-    try:
-        folds = make_folds(
-            wanted.folds, len(X), repeats=wanted.repeats, seed=wanted.seed
-        )
-        measures = check_measures(wanted.measures, labeled)
-        counts = feature_counts(wanted.n_features, X.shape[1])
-    except UsageError as err:
-        raise UsageError(f"{name}: {err}") from err
+def _look(
+    X: Any,
+    labeled: bool,
+    folds: Any,
+    repeats: int,
+    seed: int,
+    n_features: Any,
+    measures: Any,
+    fold_numbers: Sequence[int] | None,
+) -> DataSet:
+    made = make_folds(folds, len(X), repeats=repeats, seed=seed)
+    names = check_measures(measures, labeled)
+    counts = feature_counts(n_features, X.shape[1])
     digest = hashlib.sha256(repr(X.shape).encode())
     digest.update(X)
-    for fold in folds:
+    for fold in made:
         for part in (fold.train, fold.test):
             digest.update(part.astype(np.int64).tobytes())
-    if wanted.fold_numbers is not None:
-        odd = sorted(set(wanted.fold_numbers) - {fold.number for fold in folds})
+    if fold_numbers is not None:
+        odd = sorted({*fold_numbers} - {*range(len(made))})
         if odd:
             raise UsageError(
-                f"{name}: there is no fold {odd[0]}; the folds are 0 to "
-                f"{len(folds) - 1}"
+                f"there is no fold {odd[0]}; the folds are 0 to {len(made) - 1}"
             )
-        folds = [fold for fold in folds if fold.number in wanted.fold_numbers]
-    return Survey(X.shape, digest.hexdigest()[:16], folds, counts, measures)
-
-
-def _missing(missing: Mapping[str, str]) -> str:
-    reasons = list(missing.values())
-    if len(missing) == 1:
-        return f"A data set cannot be loaded. {reasons[0]}"
-    return (
-        f"{len(missing)} data sets cannot be loaded: {', '.join(missing)}; leave them "
-        "out (--skip-missing, skip_missing=True) or get them. "
-        f"The first one: {reasons[0]}"
-    )
+        made = [fold for fold in made if fold.number in fold_numbers]
+    return DataSet(X.size, digest.hexdigest()[:16], made, counts, names)
 
 
 def check_same(
-    store: Store, surveys: Mapping[str, Survey], folds: str, seed: int
+    store: ResultsStore, datasets: Mapping[str, DataSet], folds: str, seed: int
 ) -> None:
     """Raise where a run would add to results of other data, folds or seeds."""
     for run in store.runs:
         if run.get("folds") != folds:
             continue
         if run.get("seed") != seed:
-            raise UsageError(
-                f"seed={seed}: {store.folder} holds results with seed {run['seed']}; "
-                "take that one, or another folder"
+            raise misuse(
+                f"{store.folder} holds results with seed {run.get('seed')}; take that "
+                "one, or another folder",
+                "seed",
+                seed,
             )
         for name, digest in run.get("data", {}).items():
-            if name in surveys and surveys[name].digest != digest:
+            if name in datasets and datasets[name].digest != digest:
                 raise DataError(
                     f"{name}: the table or its folds are not those of the results in "
                     f"{store.folder}; give another folder"
@@ -180,19 +143,19 @@ def check_same(
 
 
 def make_tasks(
-    store: Store,
-    surveys: Mapping[str, Survey],
+    store: ResultsStore,
+    datasets: Mapping[str, DataSet],
     rankers: Mapping[str, dict[str, Any]],
     folds: str,
     retry_failed: bool,
 ) -> Iterator[Task]:
-    """Yield what is not in the store yet: by data set, fold and ranker.
+    """Yield what this version has not measured yet: by data set, fold and ranker.
 
     Parameters
     ----------
-    store : Store
+    store : ResultsStore
         With what is there.
-    surveys : mapping of str to Survey
+    datasets : mapping of str to DataSet
         The data sets.
     rankers : mapping of str to dict
         Parameters of the rankers, by label.
@@ -206,23 +169,78 @@ def make_tasks(
     task : Task
         Its measures × counts may cover values that are there already.
     """
-    for name, known in surveys.items():
+    for name, known in datasets.items():
+        # Every measure with every count at which it is defined.
+        pairs = {
+            (m, k)
+            for m in known.measures
+            for k in known.counts
+            if MEASURES[m].covers(k)
+        }
         for fold in known.folds:
             for label, parameters in rankers.items():
                 key = Record(name, folds, fold.number, label, parameters).key
-                if key in store.unfinished and not retry_failed:
-                    continue
-                values = store.records[key].values if key in store.records else {}
-                there = {(m, k) for m, found in values.items() for k in found}
-                missing = known.pairs - there
+                record = store.records.get(key)
+                there: set[tuple[str, int]] = set()
+                if record is not None and record.version == __version__:
+                    if key in store.unfinished and not retry_failed:
+                        continue
+                    there = {(m, k) for m, at in record.values.items() for k in at}
+                missing = pairs - there
                 if missing:
+                    measures = {m for m, _ in missing}
                     yield Task(
                         dataset=name,
                         fold=fold,
                         ranker=label,
                         counts=tuple(sorted({k for _, k in missing})),
-                        measures=tuple(
-                            m for m in known.measures if m in {m for m, _ in missing}
-                        ),
+                        measures=tuple(m for m in known.measures if m in measures),
                         ranked=tuple(sorted({k for _, k in there} | {*known.counts})),
                     )
+
+
+class TimeLeft:
+    """Estimates the time of units of work from those that are done.
+
+    A unit takes as long as others of its ranker on its data set did. Where there are
+    none, it takes as long per cell of the table as its ranker does elsewhere, and a
+    ranker that has not run at all is as slow as the mean.
+
+    Parameters
+    ----------
+    left : iterable of (dataset, ranker)
+        The units that are to be done.
+    cells : mapping of str to int
+        Cells of the table of each data set.
+    size : int
+        How many units are worked on at a time.
+    """
+
+    def __init__(
+        self, left: Iterable[tuple[str, str]], cells: Mapping[str, int], size: int
+    ) -> None:
+        self._cells = cells
+        self._size = size
+        self._left = Counter(left)
+        self._units: dict[tuple[str, str], list[float]] = defaultdict(list)
+        self._rankers: dict[str, list[float]] = defaultdict(list)
+
+    def done(self, dataset: str, ranker: str, seconds: float) -> None:
+        """Note how long a unit took."""
+        self._left[dataset, ranker] -= 1
+        self._units[dataset, ranker].append(seconds)
+        self._rankers[ranker].append(seconds / self._cells[dataset])
+
+    def seconds(self) -> float | None:
+        """Return the seconds that are left; None before anything is known."""
+        if not self._units:
+            return None
+        mean = {ranker: fmean(times) for ranker, times in self._rankers.items()}
+        overall = fmean(mean.values())
+        total = 0.0
+        for (dataset, ranker), count in self._left.items():
+            each = mean.get(ranker, overall) * self._cells[dataset]
+            if (dataset, ranker) in self._units:
+                each = fmean(self._units[dataset, ranker])
+            total += count * each
+        return total / self._size

@@ -12,9 +12,7 @@ from sklearn.utils.validation import validate_data
 from franet.estimators._validation import fitted_table
 from franet.evaluation.folds import shuffled_folds
 from franet.evaluation.measures import MEASURES, FoldScorer, check_measures
-from franet.exceptions import DataError, UsageError
-
-__all__ = ["reconstruction"]
+from franet.exceptions import DataError, Setting, UsageError
 
 _FOLDS = 5
 # Rows that are enough to judge by: time grows with their square.
@@ -72,8 +70,10 @@ def reconstruction(
     selected = _selected(estimator)
     if not MEASURES[measure].covers(len(selected)):
         raise UsageError(
-            f"measure={measure!r} takes at most {MEASURES[measure].limit} selected "
-            f"features, not {len(selected)}."
+            "{} takes at most {} selected features, not {}.",
+            Setting("measure", measure),
+            MEASURES[measure].limit,
+            len(selected),
         )
     table, rows = _table(estimator, X)
     labels = None if y is None else np.asarray(y)[rows]
@@ -93,8 +93,9 @@ def _selected(estimator: Any) -> NDArray[np.intp]:
         raise UsageError(f"{name} selects no features. Pass a fitted ranker.")
     if getattr(estimator, "similarity", None) == "precomputed":
         raise UsageError(
-            "similarity='precomputed': similarities cannot be rebuilt. Fit a ranker to "
-            "the table."
+            "{}: similarities cannot be rebuilt.",
+            Setting("similarity", "precomputed"),
+            remedy="Fit a ranker to the table.",
         )
     selected = np.asarray(estimator.get_support(indices=True), np.intp)
     if not len(selected):

@@ -1,56 +1,30 @@
-"""One ranker on one fold: rank, judge, and tell what it took."""
+"""One ranker on one fold: rank, judge, and report what it took, and on what."""
 
 from __future__ import annotations
 
+import os
+import platform
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from functools import lru_cache
+from importlib import metadata
+from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from joblib import cpu_count
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from franet.evaluation._memory import PeakMemory
+from franet._common.version import __version__
 from franet.evaluation.measures import FoldScorer
 from franet.exceptions import DegenerateRankingWarning, UsageError
 
-__all__ = ["TOP", "Outcome", "order_of", "prepare", "run_unit"]
-
 # So many of the first features are kept, for stability and a second look.
 TOP = 256
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What came out of one ranker on one fold.
-
-    Attributes
-    ----------
-    values : dict of dict
-        By measure and number of features.
-    top : list of int
-        The first features, best first.
-    n_features : int
-        Number of all features.
-    test_share : float
-        The share of the examples that are in the test part.
-    seconds : float
-        Time of the fit.
-    memory : int or None
-        Bytes that the fit took beyond what was in use; None where unknown.
-    warnings : list of str
-        What the ranker said of a degenerate ranking.
-    """
-
-    values: dict[str, dict[int, float]]
-    top: list[int]
-    n_features: int
-    test_share: float
-    seconds: float
-    memory: int | None
-    warnings: list[str] = field(default_factory=list)
+_PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "joblib", "threadpoolctl")
 
 
 def prepare(ranker: Any, fold: int, counts: Sequence[int], seed: int = 0) -> Any:
@@ -90,7 +64,7 @@ def prepare(ranker: Any, fold: int, counts: Sequence[int], seed: int = 0) -> Any
 
 def run_unit(
     ranker: Any, scorer: FoldScorer, counts: Sequence[int], measures: Sequence[str]
-) -> Outcome:
+) -> dict[str, Any]:
     """Rank the training part of a fold and judge the ranking.
 
     Parameters
@@ -106,8 +80,9 @@ def run_unit(
 
     Returns
     -------
-    outcome : Outcome
-        Values, time, memory, warnings.
+    outcome : dict
+        Fields of a `Record`: what was measured, how long and with how much memory,
+        on which machine and by which version.
     """
     with warnings.catch_warnings(record=True) as caught, PeakMemory() as memory:
         warnings.simplefilter("ignore")
@@ -116,15 +91,17 @@ def run_unit(
         ranker.fit(scorer.train)
         seconds = perf_counter() - start
     order = order_of(ranker)
-    return Outcome(
-        values=scorer.score(order, counts, measures),
-        top=order[:TOP].tolist(),
-        n_features=scorer.train.shape[1],
-        test_share=len(scorer.test) / (len(scorer.train) + len(scorer.test)),
-        seconds=seconds,
-        memory=memory.bytes,
-        warnings=list(dict.fromkeys(str(each.message) for each in caught)),
-    )
+    return {
+        "values": scorer.score(order, counts, measures),
+        "top": order[:TOP].tolist(),
+        "n_features": scorer.train.shape[1],
+        "test_share": len(scorer.test) / (len(scorer.train) + len(scorer.test)),
+        "seconds": seconds,
+        "memory": memory.bytes,
+        "warnings": list(dict.fromkeys(str(each.message) for each in caught)),
+        "machine": machine(),
+        "version": __version__,
+    }
 
 
 def order_of(ranker: Any) -> NDArray[np.intp]:
@@ -148,3 +125,74 @@ def order_of(ranker: Any) -> NDArray[np.intp]:
         f"{type(ranker).__name__} has neither ranking_ nor feature_importances_ after "
         "fit: it is no ranker of features"
     )
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of franet, Python and the packages that compute."""
+    found = {"franet": __version__, "python": platform.python_version()}
+    for name in _PACKAGES:
+        with suppress(metadata.PackageNotFoundError):
+            found[name] = metadata.version(name)
+    return found
+
+
+@lru_cache(maxsize=1)
+def machine() -> dict[str, Any]:
+    """Return processor, cores, memory and system; None for what is not known."""
+    memory = None
+    with suppress(AttributeError, OSError, ValueError):
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    named = _entry("/proc/cpuinfo", "model name")
+    return {
+        "processor": named or platform.processor() or platform.machine() or None,
+        "cores": cpu_count(),
+        "memory": memory,
+        "platform": platform.platform(),
+    }
+
+
+class PeakMemory:
+    """Measures the memory of what runs inside the block, on Linux.
+
+    Attributes
+    ----------
+    bytes : int or None
+        The peak above what was in use at the start; None where the system does not
+        report it. Threads that work beside the block count as well.
+    """
+
+    def __init__(self) -> None:
+        self.bytes: int | None = None
+        self._before: int | None = None
+
+    def __enter__(self) -> Self:
+        # 5 sets the high-water mark back to what is in use now.
+        with suppress(OSError):
+            Path("/proc/self/clear_refs").write_text("5")
+            self._before = _memory_of("self", "VmHWM")
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        after = _memory_of("self", "VmHWM")
+        if self._before is not None and after is not None:
+            self.bytes = max(0, after - self._before)
+
+
+def resident(pid: int | None) -> int | None:
+    """Return the bytes of memory that a process has in use; None where unknown."""
+    return _memory_of(str(pid), "VmRSS")
+
+
+def _memory_of(pid: str, key: str) -> int | None:
+    found = _entry(f"/proc/{pid}/status", key)
+    return int(found.split()[0]) * 1024 if found else None
+
+
+def _entry(path: str, key: str) -> str:
+    """Return what a file of the system says of a key; "" where it says nothing."""
+    with suppress(OSError):
+        for line in Path(path).read_text().splitlines():
+            name, _, value = line.partition(":")
+            if name.strip() == key:
+                return value.strip()
+    return ""

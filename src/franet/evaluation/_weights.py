@@ -17,15 +17,6 @@ from scipy import sparse
 
 from franet.evaluation.kernels import add_squares, kth_smallest
 
-__all__ = [
-    "N_NEIGHBOURS",
-    "neighbour_weights",
-    "nested_distances",
-    "ridge_prediction",
-    "ridge_weights",
-    "sizes_of",
-]
-
 N_NEIGHBOURS = 5
 # Squared distances that differ by less, relatively, are equal: sums round so much.
 _EQUAL = 1e-11

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from franet._common.checked import SEED, WHOLE, checked
-from franet.exceptions import UsageError
+from franet.evaluation._misuse import misuse
+from franet.exceptions import Setting, UsageError
 
 __all__ = ["Fold", "make_folds", "name_folds", "paper_folds", "shuffled_folds"]
 
@@ -86,7 +87,7 @@ def shuffled_folds(
     """
     _enough(n_examples, n_folds)
     if repeats < 1:
-        raise UsageError(f"repeats={repeats}: give a number of at least 1")
+        raise misuse("give a number of at least 1", "repeats", repeats)
     generator = np.random.default_rng(seed)
     folds: list[Fold] = []
     for _ in range(repeats):
@@ -122,17 +123,18 @@ def make_folds(
         return shuffled_folds(n_examples, int(folds), repeats, seed)
     if repeats != 1:
         raise UsageError(
-            f"repeats={repeats} applies where folds is a number, not with "
-            f"folds={folds!r}. Leave out repeats."
+            "{} applies where {} is a number, not with {}.",
+            Setting("repeats", repeats),
+            Setting("folds"),
+            Setting("folds", folds),
+            remedy="Leave out {0}.",
         )
-    if isinstance(folds, str):
-        if folds != "paper":
-            raise UsageError(f"folds={folds!r}: give 'paper', a number, or a splitter")
+    if isinstance(folds, str) and folds == "paper":
         return paper_folds(n_examples)
-    if hasattr(folds, "split"):
+    if hasattr(folds, "split") and not isinstance(folds, str):
         folds = folds.split(np.zeros((n_examples, 1)))
-    if not isinstance(folds, Iterable):
-        raise UsageError(f"folds={folds!r}: give 'paper', a number, or a splitter")
+    if isinstance(folds, str) or not isinstance(folds, Iterable):
+        raise misuse("give 'paper', a number, or a splitter", "folds", folds)
     return _given(folds, n_examples)
 
 
@@ -147,11 +149,13 @@ def name_folds(folds: Any, repeats: int = 1, seed: int = 0) -> str:
 
 def _enough(n_examples: int, n_folds: int) -> int:
     if n_folds < 2:
-        raise UsageError(f"folds={n_folds}: give at least 2")
+        raise misuse("give at least 2", "folds", n_folds)
     if n_examples < 2 * n_folds:
         raise UsageError(
-            f"{n_examples} examples are too few for {n_folds} folds of at least 2; "
-            f"use folds={max(2, n_examples // 2)}"
+            "{} examples are too few for {} folds of at least 2; use {}",
+            n_examples,
+            n_folds,
+            Setting("folds", max(2, n_examples // 2)),
         )
     return n_examples
 
@@ -170,20 +174,20 @@ def _given(pairs: Iterable[Any], n_examples: int) -> list[Fold]:
         try:
             train, test = (np.asarray(part, np.intp) for part in pair)
         except (TypeError, ValueError) as err:
-            raise UsageError(
-                f"folds: item {number} is not a pair of arrays of row numbers"
+            raise misuse(
+                f"item {number} is not a pair of arrays of row numbers", "folds"
             ) from err
         for name, part in (("training", train), ("test", test)):
+            problem = ""
             if part.ndim != 1 or not len(part):
-                raise UsageError(f"folds: the {name} part of fold {number} is empty")
-            if part.min() < 0 or part.max() >= n_examples:
-                raise UsageError(
-                    f"folds: the {name} part of fold {number} names rows that are "
-                    f"not in 0..{n_examples - 1}"
-                )
+                problem = "is empty"
+            elif part.min() < 0 or part.max() >= n_examples:
+                problem = f"names rows that are not in 0..{n_examples - 1}"
+            if problem:
+                raise misuse(f"the {name} part of fold {number} {problem}", "folds")
         if np.intersect1d(train, test).size:
-            raise UsageError(f"folds: the parts of fold {number} share rows")
+            raise misuse(f"the parts of fold {number} share rows", "folds")
         folds.append(Fold(number, train, test))
     if not folds:
-        raise UsageError("folds: there are none; give at least one")
+        raise misuse("there are none; give at least one", "folds")
     return folds

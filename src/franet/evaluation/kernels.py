@@ -6,8 +6,6 @@ import numpy as np
 
 from franet._common.jit import kernel
 
-__all__ = ["add_squares", "kth_smallest"]
-
 # Features that are gone through together: their rows stay in the cache.
 _BLOCK = 64
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from franet.evaluation._misuse import misuse
 from franet.evaluation._weights import (
     neighbour_weights,
     nested_distances,
@@ -18,10 +19,10 @@ from franet.evaluation._weights import (
     sizes_of,
 )
 from franet.evaluation.folds import Fold
-from franet.exceptions import DataError, UsageError
+from franet.exceptions import DataError
 from franet.pairs.similarity._standardize import powers_of_two
 
-__all__ = ["MEASURES", "FoldScorer", "Measure", "check_measures", "feature_counts"]
+__all__ = ["MEASURES", "FoldScorer", "MeasureInfo", "check_measures", "feature_counts"]
 
 # Clusters of more features than this take long and say little of a ranking.
 CLUSTER_LIMIT = 256
@@ -32,7 +33,7 @@ _FAR = 1e100
 
 
 @dataclass(frozen=True)
-class Measure:
+class MeasureInfo:
     """What a measure is.
 
     Attributes
@@ -58,13 +59,15 @@ class Measure:
 
 
 MEASURES = {
-    "rmae": Measure("RMAE of 5-NN", True),
-    "rmae_shared": Measure("RMAE of 5-NN, ties shared", True),
-    "rmae_scaled": Measure("RMAE of 5-NN on scaled features", True),
-    "r2": Measure("R² of ridge regression", False),
-    "knn_accuracy": Measure("Accuracy of 5-NN for hidden classes", False, True),
-    "nmi": Measure("NMI of clusters and hidden classes", False, True, CLUSTER_LIMIT),
-    "cluster_accuracy": Measure("Accuracy of clusters", False, True, CLUSTER_LIMIT),
+    "rmae": MeasureInfo("RMAE of 5-NN", True),
+    "rmae_shared": MeasureInfo("RMAE of 5-NN, ties shared", True),
+    "rmae_scaled": MeasureInfo("RMAE of 5-NN on scaled features", True),
+    "r2": MeasureInfo("R² of ridge regression", False),
+    "knn_accuracy": MeasureInfo("Accuracy of 5-NN for hidden classes", False, True),
+    "nmi": MeasureInfo(
+        "NMI of clusters and hidden classes", False, True, CLUSTER_LIMIT
+    ),
+    "cluster_accuracy": MeasureInfo("Accuracy of clusters", False, True, CLUSTER_LIMIT),
 }
 _RAW = {"rmae", "rmae_shared", "knn_accuracy"}
 _CLUSTERS = {"nmi", "cluster_accuracy"}
@@ -90,13 +93,13 @@ def check_measures(measures: Any, labeled: bool) -> list[str]:
     names = [measures] if isinstance(measures, str) else list(measures)
     for name in names:
         if name not in MEASURES:
-            raise UsageError(
-                f"measures: there is no {name!r}. Choose from: {', '.join(MEASURES)}"
+            raise misuse(
+                f"there is no {name!r}. Choose from: {', '.join(MEASURES)}", "measures"
             )
         if MEASURES[name].needs_labels and not labeled:
-            raise UsageError(f"measures: {name!r} needs the classes of the examples, y")
+            raise misuse(f"{name!r} needs the classes of the examples", "measures")
     if not names:
-        raise UsageError("measures: name at least one")
+        raise misuse("name at least one", "measures")
     return names
 
 
@@ -121,15 +124,13 @@ def feature_counts(wanted: Any, n_features: int) -> list[int]:
     >>> feature_counts("powers", 10)
     [1, 2, 4, 8, 10]
     """
-    if isinstance(wanted, str):
-        if wanted != "powers":
-            raise UsageError(f"n_features={wanted!r}: give 'powers' or numbers")
+    if isinstance(wanted, str) and wanted == "powers":
         return [*(2**i for i in range((n_features - 1).bit_length())), n_features]
     numbers = np.atleast_1d(np.asarray(wanted))
     if numbers.dtype.kind not in "iu" or numbers.ndim > 1 or numbers.size == 0:
-        raise UsageError(f"n_features={wanted!r}: give 'powers' or numbers")
+        raise misuse("give 'powers' or numbers", "n_features", wanted)
     if numbers.min() < 1:
-        raise UsageError(f"n_features={wanted!r}: give numbers of at least 1")
+        raise misuse("give numbers of at least 1", "n_features", wanted)
     counts = sorted({int(k) for k in numbers if k <= n_features})
     return counts or [n_features]
 
@@ -158,7 +159,6 @@ class FoldScorer:
     ) -> None:
         self.train = X[fold.train]
         self.test = X[fold.test]
-        self._labels = None
         if y is not None:
             classes, labels = np.unique(y, return_inverse=True)
             self._labels = labels[fold.train], labels[fold.test], len(classes)
@@ -299,7 +299,7 @@ class FoldScorer:
         return float(1 - missed / self._spread)
 
     def _accuracy(self, weights: Any, rows: slice) -> float:
-        train, test, n_classes = self._known
+        train, test, n_classes = self._labels
         votes = weights @ np.eye(n_classes)[train]
         # Equal votes come out unequal by rounding: the first class takes them.
         best = votes >= votes.max(axis=1, keepdims=True) - 1e-9
@@ -311,7 +311,7 @@ class FoldScorer:
         from sklearn.metrics import normalized_mutual_info_score
         from sklearn.metrics.cluster import contingency_matrix
 
-        truth, _, n_classes = self._known
+        truth, _, n_classes = self._labels
         columns = np.ascontiguousarray(self._scaled[0][:, chosen])
         # Fewer different examples than clusters: as many clusters as examples.
         n_clusters = min(n_classes, len(np.unique(columns, axis=0)))
@@ -323,9 +323,3 @@ class FoldScorer:
             "nmi": float(normalized_mutual_info_score(truth, clusters)),
             "cluster_accuracy": float(table[rows, across].sum() / len(truth)),
         }
-
-    @property
-    def _known(self) -> tuple[NDArray[np.intp], NDArray[np.intp], int]:
-        if self._labels is None:
-            raise UsageError("This measure needs the classes of the examples, y")
-        return self._labels

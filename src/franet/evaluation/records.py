@@ -8,9 +8,10 @@ from dataclasses import asdict, dataclass, field
 from inspect import signature
 from typing import Any, NamedTuple
 
+from franet._common.version import __version__
 from franet.exceptions import DataError
 
-__all__ = ["RANDOM", "Record", "Row", "changed_parameters"]
+__all__ = ["RANDOM", "Record", "Row", "changed_parameters", "plain"]
 
 # The label of the ranking by chance, with which the others are compared.
 RANDOM = "random"
@@ -83,6 +84,10 @@ class Record:
         Bytes that the fit took.
     warnings : list of str
         What the ranker said of a degenerate ranking.
+    machine : dict
+        Processor, cores, memory and system of the machine that measured it.
+    version : str
+        The version of franet that measured it.
     run : str
         Which run of the benchmark measured it; "" outside a run.
     """
@@ -101,6 +106,8 @@ class Record:
     seconds: float | None = None
     memory: int | None = None
     warnings: list[str] = field(default_factory=list)
+    machine: dict[str, Any] = field(default_factory=dict)
+    version: str = __version__
     run: str = ""
 
     @property
@@ -122,7 +129,7 @@ class Record:
 
     def to_json(self) -> str:
         """Return the record as one line of JSON."""
-        return json.dumps(asdict(self), ensure_ascii=False, separators=(",", ":"))
+        return json.dumps(asdict(self), separators=(",", ":"))
 
     @classmethod
     def from_json(cls, line: str) -> Record:
@@ -145,10 +152,14 @@ class Record:
                 for measure, values in content["values"].items()
             }
             record = cls(**content)
-        except (AttributeError, KeyError, TypeError, ValueError) as err:
+            for name, usual in vars(cls("", "", 0, "")).items():
+                kind = float | int | None if usual is None else type(usual)
+                if not isinstance(getattr(record, name), kind):
+                    raise TypeError(name)
+            if record.status not in STATES:
+                raise ValueError(record.status)
+        except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as err:
             raise DataError(f"not a record of a benchmark: {line[:60]!r}") from err
-        if record.status not in STATES:
-            raise DataError(f"a record has the unknown status {record.status!r}")
         return record
 
 
@@ -168,7 +179,7 @@ def changed_parameters(ranker: Any) -> dict[str, Any]:
     known = signature(type(ranker)).parameters
     given = ranker.get_params(deep=False)
     return {
-        name: _plain(given[name])
+        name: plain(given[name])
         for name in sorted(given)
         if not (name in known and _same(given[name], known[name].default))
     }
@@ -182,11 +193,12 @@ def _same(value: Any, default: Any) -> bool:
     return plain and type(value) is type(default) and bool(value == default)
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """Return a value that fits JSON; what is no plain value becomes its name."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if hasattr(value, "tolist"):
         return value.tolist()
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     return getattr(value, "__qualname__", type(value).__name__)

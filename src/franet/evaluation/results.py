@@ -2,34 +2,78 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from franet._common.checked import (
-    AXES,
-    NUMBER,
-    SEED,
-    SEVERAL,
-    TEXT,
-    WHOLE,
-    checked,
-    optional,
-)
-from franet._common.table import Table
-from franet.evaluation._curve import Curve
+from franet._common import checked as kinds
+from franet._common.joints import connected
+from franet._common.table import TextTable
+from franet.evaluation._misuse import misuse
 from franet.evaluation.measures import MEASURES
-from franet.evaluation.records import Record, Row
+from franet.evaluation.records import RANDOM, Record, Row
 from franet.evaluation.stability import jaccard, kuncheva, rank_correlation
 from franet.exceptions import DataError, UsageError
 
 if TYPE_CHECKING:
-    from franet.evaluation._recommend import Recommendation
+    from franet.evaluation._summaries import Recommendation
+    from franet.evaluation.statistics import Comparison
 
-__all__ = ["Results"]
+__all__ = ["BETTER", "Curve", "Results", "compare"]
+
+BETTER = "better than random"
+_EQUAL = "no better than random"
+_WORSE = "worse than random"
+_SURE = 0.95
+
+# The parameters of all methods: each has some of them.
+_checked = kinds.checked(
+    ranker=kinds.optional(kinds.TEXT),
+    dataset=kinds.optional(kinds.TEXT),
+    measure=kinds.TEXT,
+    at=kinds.WHOLE,
+    rope=kinds.NUMBER,
+    rankers=kinds.optional(kinds.SEVERAL),
+    tolerance=kinds.NUMBER,
+    random_state=kinds.SEED,
+    ax=kinds.optional(kinds.AXES),
+)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A measure as the number of features grows.
+
+    Attributes
+    ----------
+    counts : ndarray of int
+        Numbers of features.
+    values : ndarray of shape (n_folds, n_counts)
+        Fold by fold.
+    """
+
+    counts: NDArray[np.intp]
+    values: NDArray[np.float64]
+
+    @property
+    def mean(self) -> NDArray[np.float64]:
+        """The mean over the folds."""
+        return self.values.mean(axis=0)
+
+    @property
+    def error(self) -> NDArray[np.float64]:
+        """The standard error of the mean; 0 where there is one fold.
+
+        The training parts of folds overlap, so the true error is larger.
+        """
+        n_folds = len(self.values)
+        if n_folds < 2:
+            return np.zeros(self.values.shape[1])
+        return self.values.std(axis=0, ddof=1) / np.sqrt(n_folds)
 
 
 class Results:
@@ -81,7 +125,9 @@ class Results:
 
     def to_pandas(self) -> Any:
         """Return every measured value as a row of a pandas data frame."""
-        return Table(list(Row._fields), [list(row) for row in self.rows()]).to_pandas()
+        return TextTable(
+            list(Row._fields), [list(row) for row in self.rows()]
+        ).to_pandas()
 
     def of(self, dataset: str, ranker: str) -> list[Record]:
         """Return the finished records of a ranker on a table, by fold.
@@ -110,7 +156,7 @@ class Results:
         records = self.of(dataset, ranker)
         return bool(records) and all(r.values.get(measure) for r in records)
 
-    @checked(ranker=TEXT, dataset=optional(TEXT), measure=TEXT)
+    @_checked
     def curve(
         self, ranker: str, dataset: str | None = None, measure: str = "rmae"
     ) -> Curve:
@@ -167,13 +213,11 @@ class Results:
         curve = self.curve(ranker, dataset, measure)
         place = np.flatnonzero(curve.counts == min(at, curve.counts[-1]))
         if not len(place):
-            raise UsageError(
-                f"at={at}: {measure!r} was measured at "
-                f"{', '.join(map(str, curve.counts))} features"
-            )
+            there = ", ".join(map(str, curve.counts))
+            raise misuse(f"{measure!r} was measured at {there} features", "at", at)
         return curve.values[:, place[0]]
 
-    @checked(ranker=TEXT, at=WHOLE, measure=TEXT)
+    @_checked
     def scores(
         self, ranker: str, *, at: int = 16, measure: str = "rmae"
     ) -> dict[str, NDArray[np.float64]]:
@@ -199,10 +243,10 @@ class Results:
             if self.has(dataset, ranker, measure)
         }
 
-    @checked(at=WHOLE, measure=TEXT, dataset=optional(TEXT))
+    @_checked
     def table(
         self, at: int = 16, measure: str = "rmae", dataset: str | None = None
-    ) -> Table:
+    ) -> TextTable:
         """Return a measure at a number of features, for every ranker.
 
         Parameters
@@ -216,17 +260,17 @@ class Results:
 
         Returns
         -------
-        table : Table
+        table : TextTable
             It prints itself.
         """
-        from franet.evaluation._tables import one_table, table_of_sets
+        from franet.evaluation._summaries import one_table, table_of_sets
 
         _known("measure", measure, MEASURES)
         if dataset is None and len(self.datasets) > 1:
             return table_of_sets(self, at, measure)
         return one_table(self, self._one(dataset), at, measure)
 
-    @checked(ranker=TEXT, at=WHOLE, dataset=optional(TEXT))
+    @_checked
     def stability(
         self, ranker: str, at: int = 16, dataset: str | None = None
     ) -> dict[str, float]:
@@ -251,7 +295,7 @@ class Results:
             raise DataError(f"{ranker!r}: stability needs at least two folds")
         tops = [r.top for r in records]
         if at > min(map(len, tops)):
-            raise UsageError(f"at={at}: {min(map(len, tops))} features are kept a fold")
+            raise misuse(f"{min(map(len, tops))} features are kept a fold", "at", at)
         n = records[0].n_features
         if n is None:
             raise DataError(
@@ -264,13 +308,7 @@ class Results:
             "rank_correlation": rank_correlation(tops, n),
         }
 
-    @checked(
-        at=WHOLE,
-        measure=TEXT,
-        dataset=optional(TEXT),
-        rope=NUMBER,
-        rankers=optional(SEVERAL),
-    )
+    @_checked
     def verdicts(
         self,
         at: int = 16,
@@ -286,7 +324,7 @@ class Results:
         at : int, default=16
             Number of features.
         measure : str, default="rmae"
-            A name from `franet.evaluation.MEASURES`.
+            What is compared, as in `table`.
         dataset : str, optional
             One of `datasets`; may be left out if there is only one.
         rope : float, default=0.001
@@ -301,18 +339,32 @@ class Results:
             random"``; the first and the last where the Bayesian correlated t-test
             over the folds gives it a probability of at least 95 %.
         """
-        from franet.evaluation._verdict import verdicts
+        from franet.evaluation.statistics import correlated_t_test
 
-        wanted = self.rankers if rankers is None else rankers
-        return verdicts(self, self._one(dataset), at, measure, rope, wanted)
+        if RANDOM not in self.rankers:
+            raise UsageError("There is no ranking by chance in these results")
+        dataset = self._one(dataset)
+        chance = self.values(dataset, RANDOM, at, measure)
+        # The correlation of folds is the share of the examples in a test part.
+        parts = [r.test_share for r in self.of(dataset, RANDOM)]
+        shares = [share for share in parts if share is not None]
+        rho = float(np.mean(shares)) if shares else None
+        lower = MEASURES[measure].lower_is_better
+        found = {}
+        for ranker in self.rankers if rankers is None else rankers:
+            if ranker == RANDOM or not self.has(dataset, ranker, measure):
+                continue
+            found[ranker] = _EQUAL
+            if len(chance) > 1:  # one fold proves nothing
+                values = self.values(dataset, ranker, at, measure)
+                p = correlated_t_test(
+                    values, chance, rope=rope, rho=rho, lower_is_better=lower
+                )
+                if max(p.first, p.second) >= _SURE:
+                    found[ranker] = BETTER if p.first >= _SURE else _WORSE
+        return found
 
-    @checked(
-        ranker=optional(TEXT),
-        tolerance=NUMBER,
-        measure=TEXT,
-        dataset=optional(TEXT),
-        random_state=SEED,
-    )
+    @_checked
     def recommend(
         self,
         ranker: str | None = None,
@@ -343,14 +395,14 @@ class Results:
         recommendation : Recommendation
             Ranker, number of features with its interval, and what chance does.
         """
-        from franet.evaluation._recommend import recommend
+        from franet.evaluation._summaries import recommend
 
         _known("measure", measure, MEASURES)
         return recommend(
             self, self._one(dataset), ranker, measure, tolerance, random_state
         )
 
-    @checked(dataset=optional(TEXT), measure=TEXT, ax=optional(AXES))
+    @_checked
     def plot_curves(
         self, dataset: str | None = None, *, measure: str = "rmae", ax: Any = None
     ) -> Any:
@@ -370,33 +422,26 @@ class Results:
         ax : matplotlib axes
             With the picture.
         """
-        from franet.plotting import plot_curves
-
-        return plot_curves(self, dataset, measure=measure, ax=ax)
+        draw = connected("plotting").plot_curves
+        return draw(self, dataset, measure=measure, ax=ax)
 
     def _one(self, dataset: str | None) -> str:
         if dataset is not None:
             _known("dataset", dataset, self.datasets)
             return dataset
         if len(self.datasets) != 1:
-            raise UsageError(
-                f"dataset: there are {len(self.datasets)} tables; name one of them"
+            raise misuse(
+                f"there are {len(self.datasets)} tables; name one of them", "dataset"
             )
         return self.datasets[0]
 
     @cached_property
     def _parameters(self) -> dict[str, set[str]]:
-        found: dict[str, set[str]] = {}
-        for record in self.records:
-            found.setdefault(record.ranker, set()).add(record.key[-1])
-        return found
+        return _grouped((r.ranker, r.key[-1]) for r in self.records)
 
     @cached_property
     def _folds(self) -> dict[str, set[tuple[str, int]]]:
-        found: dict[str, set[tuple[str, int]]] = {}
-        for record in self.records:
-            found.setdefault(record.dataset, set()).add((record.folds, record.fold))
-        return found
+        return _grouped((r.dataset, (r.folds, r.fold)) for r in self.records)
 
     @cached_property
     def _index(self) -> dict[tuple[str, str], list[Record]]:
@@ -408,6 +453,82 @@ class Results:
         return found
 
 
+def _grouped(pairs: Iterable[tuple[str, Any]]) -> dict[str, set[Any]]:
+    found: dict[str, set[Any]] = {}
+    for key, value in pairs:
+        found.setdefault(key, set()).add(value)
+    return found
+
+
+def compare(
+    results_a: Mapping[str, Any],
+    results_b: Mapping[str, Any],
+    *,
+    rope: float = 0.001,
+    lower_is_better: bool = True,
+    random_state: int = 0,
+    **options: Any,
+) -> Comparison:
+    """Return how probable it is that one ranker is better on the next data set.
+
+    The hierarchical Bayesian correlated t-test over data sets and folds.
+
+    Parameters
+    ----------
+    results_a, results_b : mapping of str to array-like
+        Values of the first and the second ranker, fold by fold, by data set:
+        what `Results.scores` returns. Both must have the same data sets and folds.
+    rope : float, default=0.001
+        Differences up to this count as none.
+    lower_is_better : bool, default=True
+        Whether small values are good.
+    random_state : int, default=0
+        Seed of the sampler.
+    **options
+        More arguments of `franet.evaluation.statistics.hierarchical`.
+
+    Returns
+    -------
+    comparison : Comparison
+        Probabilities, draws, and how well the sampler converged.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from franet.evaluation import compare
+    >>> noise = np.random.default_rng(0).normal(0, 0.01, (12, 10))
+    >>> a = {f"set {i}": 0.5 + row for i, row in enumerate(noise)}
+    >>> b = {name: row[::-1] + 0.1 for name, row in a.items()}
+    >>> compare(a, b).p_first > 0.99
+    True
+    """
+    from franet.evaluation.statistics import hierarchical
+
+    for name, given in (("results_a", results_a), ("results_b", results_b)):
+        if not isinstance(given, Mapping):
+            raise misuse(
+                "give values by data set, as Results.scores returns them", name
+            )
+    odd = sorted(set(results_a) ^ set(results_b))
+    if odd:
+        raise UsageError(f"Only one of the two has: {', '.join(odd)}. Leave those out.")
+    for name in results_a:
+        if len(results_a[name]) != len(results_b[name]):
+            raise UsageError(f"{name}: the two have different numbers of folds")
+    first, second = (
+        np.array([np.asarray(given[name], np.float64) for name in results_a])
+        for given in (results_a, results_b)
+    )
+    return hierarchical(
+        first,
+        second,
+        rope=rope,
+        lower_is_better=lower_is_better,
+        random_state=random_state,
+        **options,
+    )
+
+
 def _known(what: str, name: str, names: Iterable[str]) -> None:
     if name not in names:
-        raise UsageError(f"{what}={name!r}: choose one of {', '.join(names)}")
+        raise misuse(f"choose one of {', '.join(names)}", what, name)

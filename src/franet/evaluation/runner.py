@@ -5,26 +5,27 @@ from __future__ import annotations
 import os
 import pickle
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import closing
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from secrets import token_hex
 from time import monotonic
 from typing import Any
 
-import numpy as np
 from joblib import cpu_count
 
+from franet._common.checked import RANKERS, checked
 from franet._common.memory import parse_bytes
 from franet._common.progress import report
-from franet.evaluation._crew import Answer, Crew, Limits
-from franet.evaluation._machine import machine, versions
-from franet.evaluation._plan import Survey, Wanted, check_same, make_tasks, survey
-from franet.evaluation._time_left import TimeLeft
-from franet.evaluation._worker import Load, Task, load_named, reason_of
+from franet.evaluation._evaluate import named_rankers
+from franet.evaluation._misuse import misuse
+from franet.evaluation._plan import TimeLeft, check_same, make_tasks, survey
+from franet.evaluation._pool import Limits, Load, reason_of, work_here, work_on
+from franet.evaluation._unit import machine, versions
 from franet.evaluation.folds import name_folds
 from franet.evaluation.records import Record, changed_parameters
-from franet.evaluation.store import Store
-from franet.exceptions import UsageError
+from franet.evaluation.store import ResultsStore
+from franet.exceptions import Setting, UsageError
 
 __all__ = ["Status", "Summary", "run"]
 
@@ -103,9 +104,18 @@ class Summary:
 Listener = Callable[[Status], object]
 
 
+def load_named(name: str) -> tuple[Any, Any]:
+    """Load one of franet's data sets that is on this machine."""
+    from franet.datasets import load
+
+    data = load(name, download=False)
+    return data.X, data.y
+
+
+@checked(rankers=RANKERS)
 def run(
     datasets: Sequence[str],
-    rankers: Mapping[str, Any],
+    rankers: Any,
     out: str | os.PathLike[str],
     *,
     folds: Any = "paper",
@@ -119,6 +129,7 @@ def run(
     max_memory: int | str | None = None,
     retry_failed: bool = False,
     skip_missing: bool = False,
+    client: Any = None,
     load: Load = load_named,
     listener: Listener | None = None,
 ) -> Summary:
@@ -126,16 +137,17 @@ def run(
 
     A unit of work is one ranker on one fold of one data set. What the folder holds
     already is not measured again, so that a run that was stopped, in whatever way,
-    goes on where it was. A unit that fails is stored as failed, and the run goes on.
+    continues where it was. What another version of franet measured is measured again,
+    and replaced. A unit that fails is stored as failed, and the run continues.
 
     Parameters
     ----------
     datasets : sequence of str
         Names of the data sets.
-    rankers : mapping of str to estimator
-        The rankers, by the label under which they are stored.
+    rankers : estimator, str, or sequence or dict of them
+        As in `evaluate`; a label is the name under which a ranker is stored.
     out : path-like
-        The folder of results, see `Store`. One run at a time may write to it.
+        The folder of results, see `ResultsStore`. One run at a time may write to it.
     folds : "paper", int, splitter or iterable, default="paper"
         The partition of the paper, a number of shuffled folds, an object with
         ``split(X)``, or pairs of row numbers.
@@ -160,12 +172,16 @@ def run(
     max_memory : int or str, optional
         Bytes for a unit, or text such as ``"4 GB"``. It is the memory of the whole
         worker, the program and the data included, looked at ten times a second. A
-        worker that exceeds it is killed. Only where the system tells (Linux).
+        worker that exceeds it is killed. Only on Linux.
     retry_failed : bool, default=False
         Whether units that failed before are tried again.
     skip_missing : bool, default=False
         Whether data sets that cannot be loaded are left out; otherwise they are an
         error before any work.
+    client : distributed.Client, optional
+        The workers of Dask that measure, one unit at a time each, in place of
+        processes of this machine: without `n_jobs`, `timeout` and `max_memory`. They
+        must have the same version of franet, and `load` must find the data there.
     load : callable, optional
         From a name to ``(X, y)``, y may be None. It and the rankers must be such that
         another process can import them. By default the data sets of franet that are
@@ -187,186 +203,134 @@ def run(
         Where data cannot be loaded, or the folder cannot be written or is in use.
     """
     start = monotonic()
-    names = _check_names(datasets)
-    chosen = _check_rankers(rankers)
+    names = [datasets] if isinstance(datasets, str) else list(dict.fromkeys(datasets))
+    if not names:
+        raise misuse("name at least one", "datasets")
+    chosen = named_rankers(rankers)
     parameters = {label: changed_parameters(each) for label, each in chosen.items()}
     limits = _check_limits(timeout, max_memory)
-    jobs = cpu_count() if n_jobs is None else _check_jobs(n_jobs)
+    jobs = _check_jobs(n_jobs, client, limits)
+    threads = max(1, cpu_count() // jobs)
     payload = _pack(chosen, load, seed)
-    wanted = Wanted(folds, repeats, seed, n_features, measures, fold_numbers)
+    wanted = {
+        "folds": folds,
+        "repeats": repeats,
+        "seed": seed,
+        "n_features": n_features,
+        "measures": measures,
+        "fold_numbers": fold_numbers,
+    }
     filed = name_folds(folds, repeats, seed)
-    with Store(out) as store:
-        surveys = survey(names, load, wanted, skip_missing, report)
-        check_same(store, surveys, filed, seed)
-        tasks = list(make_tasks(store, surveys, parameters, filed, retry_failed))
-        units = len(parameters) * sum(len(known.folds) for known in surveys.values())
-        job = _Job(store, surveys, parameters, filed, tasks, start, listener)
+    failed: list[Record] = []
+    with ResultsStore(out) as store:
+        known = survey(names, load, skip_missing, **wanted)
+        check_same(store, known, filed, seed)
+        tasks = list(make_tasks(store, known, parameters, filed, retry_failed))
+        run_id = token_hex(8) if tasks else ""
+        clock = TimeLeft(
+            ((task.dataset, task.ranker) for task in tasks),
+            {name: each.n_cells for name, each in known.items()},
+            min(jobs, len(tasks)),
+        )
+
+        def tell(done: int, record: Record | None = None) -> None:
+            report("units", done, len(tasks))
+            if listener is not None:
+                took, left = monotonic() - start, clock.seconds()
+                listener(Status(done, len(tasks), len(failed), took, left, record))
+
         if tasks:
-            threads = max(1, cpu_count() // jobs)
-            settings = _settings(wanted, limits, jobs, threads)
-            job.begin(settings, min(jobs, len(tasks)))
-            with Crew(payload, jobs, threads, limits) as crew:
-                for answer in crew.work(tasks):
-                    job.file(answer)
+            store.append_run(
+                {
+                    "id": run_id,
+                    "start": datetime.now(UTC).isoformat(timespec="seconds"),
+                    "datasets": list(known),
+                    "rankers": list(chosen),
+                    **wanted,
+                    "folds": filed,
+                    "n_jobs": jobs,
+                    "threads": threads,
+                    "timeout": limits.seconds,
+                    "max_memory": limits.memory,
+                    "data": {name: each.digest for name, each in known.items()},
+                    "versions": versions(),
+                    "machine": machine(),
+                }
+            )
+            tell(0)
+        if client is None:
+            work = work_here(payload, tasks, jobs, threads, limits)
+        else:
+            work = work_on(client, payload, tasks)
+        # Closed even where an error holds on to it: its processes end.
+        with closing(work):
+            for done, (task, status, fields, seconds) in enumerate(work, 1):
+                record = Record(
+                    dataset=task.dataset,
+                    folds=filed,
+                    fold=task.fold.number,
+                    ranker=task.ranker,
+                    parameters=parameters[task.ranker],
+                    status=status,
+                    run=run_id,
+                    **fields,
+                )
+                store.append(record)
+                if status != "ok":
+                    failed.append(record)
+                clock.done(task.dataset, task.ranker, seconds)
+                tell(done, record)
+    units = len(chosen) * sum(len(each.folds) for each in known.values())
     return Summary(
-        run=job.id,
-        measured=len(tasks) - len(job.failed),
-        failed=job.failed,
+        run=run_id,
+        measured=len(tasks) - len(failed),
+        failed=failed,
         skipped=units - len(tasks),
-        datasets=list(surveys),
+        datasets=list(known),
         seconds=monotonic() - start,
     )
 
 
-class _Job:
-    """Puts answers into the store and tells how far the run is."""
-
-    def __init__(
-        self,
-        store: Store,
-        surveys: Mapping[str, Survey],
-        rankers: Mapping[str, dict[str, Any]],
-        folds: str,
-        tasks: Sequence[Task],
-        start: float,
-        listener: Listener | None,
-    ) -> None:
-        self.id = ""
-        self.failed: list[Record] = []
-        self._store = store
-        self._surveys = surveys
-        self._rankers = rankers
-        self._folds = folds
-        self._tasks = tasks
-        self._start = start
-        self._listener = listener
-        self._done = 0
-
-    def begin(self, settings: dict[str, Any], size: int) -> None:
-        """Store what this run is; `size` units will be worked on at a time."""
-        self.id = token_hex(8)
-        self._store.append_run(
-            {
-                "id": self.id,
-                "start": datetime.now(UTC).isoformat(timespec="seconds"),
-                "datasets": list(self._surveys),
-                "rankers": list(self._rankers),
-                "folds": self._folds,
-                **settings,
-                "data": {name: s.digest for name, s in self._surveys.items()},
-                "versions": versions(),
-                "machine": machine(),
-            }
-        )
-        self._clock = TimeLeft(
-            ((task.dataset, task.ranker) for task in self._tasks),
-            {name: s.shape[0] * s.shape[1] for name, s in self._surveys.items()},
-            size,
-        )
-        self._tell(None)
-
-    def file(self, answer: Answer) -> None:
-        """Store an answer, then tell."""
-        record = self._record(answer)
-        self._store.append(record)
-        if record.status != "ok":
-            self.failed.append(record)
-        self._done += 1
-        self._clock.done(answer.task.dataset, answer.task.ranker, answer.seconds)
-        self._tell(record)
-
-    def _record(self, answer: Answer) -> Record:
-        task, outcome = answer.task, dict(answer.outcome)
-        record = Record(
-            dataset=task.dataset,
-            folds=self._folds,
-            fold=task.fold.number,
-            ranker=task.ranker,
-            parameters=self._rankers[task.ranker],
-            status=answer.status,
-            reason=answer.reason,
-            run=self.id,
-        )
-        known = self._store.records.get(record.key)
-        there = known.values if known is not None else {}
-        # Measures × counts may cover what is there already: no row comes twice.
-        fresh = {
-            name: {k: v for k, v in found.items() if k not in there.get(name, {})}
-            for name, found in outcome.pop("values", {}).items()
-        }
-        values = {name: found for name, found in fresh.items() if found}
-        return replace(record, **outcome, values=values)
-
-    def _tell(self, record: Record | None) -> None:
-        total = len(self._tasks)
-        report("units", self._done, total)
-        if self._listener is not None:
-            seconds = monotonic() - self._start
-            left = self._clock.seconds()
-            self._listener(
-                Status(self._done, total, len(self.failed), seconds, left, record)
-            )
-
-
-def _settings(
-    wanted: Wanted, limits: Limits, jobs: int, threads: int
-) -> dict[str, Any]:
-    counts, measures = wanted.n_features, wanted.measures
-    if not isinstance(counts, str):
-        counts = np.atleast_1d(counts).tolist()
-    if not isinstance(measures, str | None):
-        measures = list(measures)
-    return {
-        "seed": wanted.seed,
-        "n_features": counts,
-        "measures": measures,
-        "n_jobs": jobs,
-        "threads": threads,
-        "timeout": limits.seconds,
-        "max_memory": limits.memory,
-    }
-
-
 def _pack(rankers: Mapping[str, Any], load: Load, seed: int) -> bytes:
-    for name, thing in [*rankers.items(), ("load", load)]:
-        try:
-            pickle.dumps(thing)
-        except Exception as err:
-            raise UsageError(
-                f"{name}: cannot be sent to another process ({reason_of(err)}); "
-                "define it in a module, not inside a function"
-            ) from err
-    return pickle.dumps((rankers, load, seed))
-
-
-def _check_names(datasets: Sequence[str]) -> list[str]:
-    names = [datasets] if isinstance(datasets, str) else list(datasets)
-    if not names:
-        raise UsageError("datasets: name at least one")
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise UsageError(f"datasets: {', '.join(twice)} is named twice")
-    return names
-
-
-def _check_rankers(rankers: Mapping[str, Any]) -> dict[str, Any]:
-    if not isinstance(rankers, Mapping) or not rankers:
-        raise UsageError("rankers: give estimators by label, at least one")
-    for label, ranker in rankers.items():
-        if not (hasattr(ranker, "fit") and hasattr(ranker, "get_params")):
-            raise UsageError(f"rankers: {label!r} is no estimator: {ranker!r}")
-    return {str(label): ranker for label, ranker in rankers.items()}
+    try:
+        return pickle.dumps((rankers, load, seed))
+    except Exception as err:
+        raise UsageError(
+            "{} or {} cannot be sent to another process ({}); define them in a module, "
+            "not inside a function",
+            Setting("rankers"),
+            Setting("load"),
+            reason_of(err),
+        ) from err
 
 
 def _check_limits(timeout: float | None, max_memory: int | str | None) -> Limits:
     if timeout is not None and not timeout > 0:
-        raise UsageError(f"timeout={timeout}: give seconds, more than 0")
+        raise misuse("give seconds, more than 0", "timeout", timeout)
     return Limits(timeout, None if max_memory is None else parse_bytes(max_memory))
 
 
-def _check_jobs(n_jobs: int) -> int:
+def _check_jobs(n_jobs: int | None, client: Any, limits: Limits) -> int:
+    """Return how many units are worked on at a time."""
+    if client is not None:
+        local = {
+            "n_jobs": n_jobs,
+            "timeout": limits.seconds,
+            "max_memory": limits.memory,
+        }
+        for name, value in local.items():
+            if value is not None:
+                raise UsageError(
+                    "{} applies to processes of this machine, not with {}.",
+                    Setting(name, value),
+                    Setting("client"),
+                    remedy="Leave out one of them.",
+                )
+        return max(1, len(client.nthreads()))
+    if n_jobs is None:
+        return cpu_count()
     if n_jobs < 1:
-        raise UsageError(f"n_jobs={n_jobs}: give a number of at least 1")
+        raise misuse("give a number of at least 1", "n_jobs", n_jobs)
     return n_jobs
 
 

@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
-from franet.exceptions import UsageError
+from franet.evaluation._misuse import misuse
 
 __all__ = ["jaccard", "kuncheva", "rank_correlation"]
 
@@ -50,7 +50,7 @@ def kuncheva(tops: Sequence[Sequence[int]], n_features: int) -> float:
     """
     sizes = {len(top) for top in tops}
     if len(sizes) > 1:
-        raise UsageError(f"tops: the selections have different sizes, {sorted(sizes)}")
+        raise misuse(f"the selections have different sizes, {sorted(sizes)}", "tops")
     k = sizes.pop() if sizes else 0
     by_chance = k * k / n_features
     if k == n_features:
@@ -81,8 +81,7 @@ def rank_correlation(tops: Sequence[Sequence[int]], n_features: int) -> float:
         rank = np.full(n_features, (len(top) + 1 + n_features) / 2)
         rank[np.asarray(top, np.intp)] = np.arange(1, len(top) + 1)
         ranks.append(rank)
-    if len(ranks) < 2:
-        raise UsageError("tops: stability needs at least two folds")
+    _several(tops)
     if n_features < 2:
         return 1.0
     R = np.corrcoef(ranks)
@@ -90,6 +89,10 @@ def rank_correlation(tops: Sequence[Sequence[int]], n_features: int) -> float:
 
 
 def _pairs(tops: Sequence[Sequence[int]]) -> list[tuple[set[int], set[int]]]:
-    if len(tops) < 2:
-        raise UsageError("tops: stability needs at least two folds")
+    _several(tops)
     return list(combinations([set(top) for top in tops], 2))
+
+
+def _several(tops: Sequence[Sequence[int]]) -> None:
+    if len(tops) < 2:
+        raise misuse("stability needs at least two folds", "tops")

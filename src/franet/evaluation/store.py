@@ -1,39 +1,46 @@
-"""A folder of results to which finished work is added and never changed."""
+"""The results of a benchmark: a SQLite file to which finished work is added."""
 
 from __future__ import annotations
 
-import errno
 import json
 import os
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 from franet._common.files import lock_file
-from franet.evaluation.records import Record
+from franet.evaluation.records import Record, plain
 from franet.exceptions import DataError
 
-__all__ = ["Store", "merge"]
+__all__ = ["FILES", "ResultsStore", "merge"]
 
-RECORDS = "records.jsonl"
-RUNS = "runs.jsonl"
-LOCK = "lock"
+# What a folder of results holds: the file, what SQLite keeps beside it, and a lock.
+FILES = ("results.sqlite", "results.sqlite-journal", "lock")
+_FILE, _, _LOCK = FILES
+_RECORDS, _RUNS = "franet_records", "franet_runs"
+_TABLES = [f"{name} (content TEXT NOT NULL)" for name in (_RECORDS, _RUNS)]
+_PAGE = 512  # bytes of the smallest file of SQLite
+_LONGEST = 2**26  # bytes of a cell
+_PATIENCE = 60.0  # seconds to wait for another process that reads or writes
+_REASONS = {
+    "SQLITE_FULL": "the disk is full; free some space and run again",
+    "SQLITE_NOTADB": "is not a franet store; give another folder",
+    "SQLITE_CORRUPT": "is damaged; restore it, or give another folder",
+}
 
 Key = tuple[str, str, int, str, str]
-T = TypeVar("T")
 
 
-class Store:
+class ResultsStore:
     """A folder of results, open for writing by one process at a time.
 
-    ``records.jsonl`` holds a `Record` a line, ``runs.jsonl`` what each run was: its
-    settings, the versions and the machine. A line is written by one call and is on
-    the disk when `append` returns. A process may be killed at any moment: at most the
-    line that it was writing is cut short, and the next one to open the folder removes
-    that piece. ``lock`` is locked while the folder is open; the system frees it when
-    the process ends, however it ends.
+    ``results.sqlite`` has a table of records (`Record.to_json`) and one of runs: their
+    settings, versions and machine. A record is on the disk when `append` returns, and
+    a process may be killed at any moment. The folder is locked while it is open; the
+    system frees the lock when the process ends, however it ends.
 
     Parameters
     ----------
@@ -54,28 +61,19 @@ class Store:
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            self._lock: int | None = lock_file(self.folder / LOCK)
-        except BlockingIOError as err:
-            raise DataError(
-                f"{self.folder}: another run is writing to this folder; wait until it "
-                "has ended, or give another folder"
-            ) from err
-        except OSError as err:
-            raise _failed(self.folder, err) from err
-        self._files: dict[str, _Lines] = {}
-        try:
-            self._files[RECORDS] = _Lines(self.folder / RECORDS, Record.from_json)
-            self._files[RUNS] = _Lines(self.folder / RUNS, _run)
-        except BaseException:
-            self.close()
-            raise
-        found: list[Record] = self._files[RECORDS].found
-        self.runs: list[dict[str, Any]] = self._files[RUNS].found
-        self.records = merge(found)
-        last = {record.key: record.status for record in found}
-        self.unfinished = {key for key, status in last.items() if status != "ok"}
+        self._path = self.folder / _FILE
+        with ExitStack() as stack:
+            with _explained(self.folder):
+                self.folder.mkdir(parents=True, exist_ok=True)
+                stack.callback(os.close, lock_file(self.folder / _LOCK))
+            with _explained(self._path):
+                self._file = stack.enter_context(closing(_open(self._path, "rwc")))
+                found, self.runs = _content(self._file, self._path)
+            self._open = stack.pop_all()
+        self.records: dict[Key, Record] = {}
+        self.unfinished: set[Key] = set()
+        for record in found:
+            self._add(record)
 
     def __enter__(self) -> Self:
         return self
@@ -89,7 +87,7 @@ class Store:
         Parameters
         ----------
         record : Record
-            Of new work; of a known key only values that are not there yet.
+            What was measured; of a known key it is put together with what is there.
 
         Raises
         ------
@@ -97,13 +95,8 @@ class Store:
             Where it cannot be written, such as on a full disk. The file is then as
             it was.
         """
-        known = self.records.get(record.key)
-        self._files[RECORDS].append(record.to_json())
-        self.records[record.key] = record if known is None else _merged(known, record)
-        if record.status == "ok":
-            self.unfinished.discard(record.key)
-        else:
-            self.unfinished.add(record.key)
+        self._insert(_RECORDS, record.to_json())
+        self._add(record)
 
     def append_run(self, run: dict[str, Any]) -> None:
         """Add what a run is.
@@ -113,17 +106,12 @@ class Store:
         run : dict
             Fit for JSON, with an ``"id"`` that the records of the run name.
         """
-        self._files[RUNS].append(json.dumps(run, ensure_ascii=False))
+        self._insert(_RUNS, json.dumps(run, default=plain))
         self.runs.append(run)
 
     def close(self) -> None:
-        """Close the files and free the folder for others."""
-        for file in self._files.values():
-            file.close()
-        self._files.clear()
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
+        """Close the file and free the folder for others."""
+        self._open.close()
 
     @staticmethod
     def read(folder: str | os.PathLike[str]) -> list[Record]:
@@ -143,28 +131,18 @@ class Store:
         Raises
         ------
         DataError
-            Where there are no results, or a line is not what it should be.
+            Where there are no results, or the file is not what it should be.
         """
-        path = Path(folder) / RECORDS
-        if not path.is_file():
-            raise DataError(
-                f"{folder}: holds no results (no {RECORDS}); give the folder that was "
-                "given to 'franet bench run --out'"
-            )
-        found = merge(_read(path, Record.from_json)[0]).values()
-        runs = Store.read_runs(folder)
+        records, runs = _read(folder)
         datasets, rankers = (
-            {name: at for at, name in enumerate(dict.fromkeys(given))}
-            for given in (
-                [name for run in runs for name in run.get("datasets", ())],
-                [name for run in runs for name in run.get("rankers", ())],
-            )
+            list(dict.fromkeys(str(name) for run in runs for name in run[what]))
+            for what in ("datasets", "rankers")
         )
         return sorted(
-            found,
+            merge(records).values(),
             key=lambda r: (
-                datasets.get(r.dataset, len(datasets)),
-                rankers.get(r.ranker, len(rankers)),
+                _place(r.dataset, datasets),
+                _place(r.ranker, rankers),
                 r.fold,
             ),
         )
@@ -176,15 +154,25 @@ class Store:
         Parameters
         ----------
         folder : path-like
-            The folder.
+            The same as for `read`.
 
         Returns
         -------
         runs : list of dict
-            Settings, versions and machine, the first run first; empty if unknown.
+            Settings, versions and machine, the first run first.
         """
-        path = Path(folder) / RUNS
-        return _read(path, _run)[0] if path.is_file() else []
+        return _read(folder)[1]
+
+    def _add(self, record: Record) -> None:
+        _add(self.records, record)
+        change = (
+            self.unfinished.discard if record.status == "ok" else self.unfinished.add
+        )
+        change(record.key)
+
+    def _insert(self, table: str, content: str) -> None:
+        with _explained(self._path):
+            self._file.execute(f"INSERT INTO {table} VALUES (?)", (content,))  # nosec B608
 
 
 def merge(records: Iterable[Record]) -> dict[Key, Record]:
@@ -192,7 +180,8 @@ def merge(records: Iterable[Record]) -> dict[Key, Record]:
 
     A later run may have measured more of the same unit: values are put together, and
     the first of two equal ones counts. A record that failed says nothing where
-    another one of its key did not; of failures the last one stays.
+    another one of its key did not; of failures the last one stays. A record replaces
+    those of another version of franet.
 
     Parameters
     ----------
@@ -206,121 +195,114 @@ def merge(records: Iterable[Record]) -> dict[Key, Record]:
     """
     merged: dict[Key, Record] = {}
     for record in records:
-        known = merged.get(record.key)
-        merged[record.key] = record if known is None else _merged(known, record)
+        _add(merged, record)
     return merged
 
 
-def _merged(known: Record, more: Record) -> Record:
-    if known.status != "ok":
-        return more
-    if more.status != "ok":
-        return known
-    names = dict.fromkeys([*known.values, *more.values])
+def _add(merged: dict[Key, Record], record: Record) -> None:
+    known = merged.get(record.key)
+    if known is None or known.status != "ok" or known.version != record.version:
+        merged[record.key] = record
+    elif record.status == "ok":
+        merged[record.key] = _joined(known, record)
+
+
+def _joined(known: Record, more: Record) -> Record:
     values = {
         name: dict(
             sorted({**more.values.get(name, {}), **known.values.get(name, {})}.items())
         )
-        for name in names
+        for name in {**known.values, **more.values}
     }
     warnings = list(dict.fromkeys([*known.warnings, *more.warnings]))
     return replace(known, values=values, warnings=warnings)
 
 
-class _Lines:
-    """A file to which whole lines are added."""
+def _read(folder: str | os.PathLike[str]) -> tuple[list[Record], list[dict[str, Any]]]:
+    path = Path(folder) / _FILE
+    if not path.is_file():
+        raise DataError(
+            f"{folder}: holds no results (no {_FILE}); give the folder that was given "
+            "to 'franet bench run --out'"
+        )
+    with _explained(path), closing(_open(path, "rw")) as file:
+        return _content(file, path)
 
-    def __init__(self, path: Path, parse: Callable[[str], T]) -> None:
-        self.found: list[Any] = []
-        self._path = path
-        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
+
+def _open(path: Path, mode: str) -> sqlite3.Connection:
+    """Open a file of results, or make it; refuse any other file before it is used.
+
+    With a rollback journal, not a write-ahead log: that one needs memory that
+    processes share, which network file systems do not have, and a folder that can be
+    written to, even for reading.
+    """
+    # SQLite would take less than a page for a new file, and write over it.
+    if path.exists() and 0 < path.stat().st_size < _PAGE:
+        raise DataError(f"{path}: {_REASONS['SQLITE_NOTADB']}")
+    uri = f"{path.absolute().as_uri()}?mode={mode}"
+    file = sqlite3.connect(
+        uri, _PATIENCE, isolation_level=None, uri=True, check_same_thread=False
+    )
+    with ExitStack() as stack:
+        stack.callback(file.close)
+        file.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
+        file.execute("PRAGMA synchronous = EXTRA")
+        made = file.execute("SELECT sql FROM sqlite_master ORDER BY rowid").fetchall()
+        if not made:
+            orders = [f"CREATE TABLE IF NOT EXISTS {table};" for table in _TABLES]
+            file.executescript(f"BEGIN IMMEDIATE; {' '.join(orders)} COMMIT")
+        # The very same statements: with triggers or views a file could run code here.
+        elif made != [(f"CREATE TABLE {table}",) for table in _TABLES]:
+            raise DataError(f"{path}: {_REASONS['SQLITE_NOTADB']}")
+        if file.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
+            raise DataError(f"{path}: {_REASONS['SQLITE_CORRUPT']}")
+        stack.pop_all()
+    return file
+
+
+def _content(
+    file: sqlite3.Connection, path: Path
+) -> tuple[list[Record], list[dict[str, Any]]]:
+    found: list[list[Any]] = []
+    for table, parse in ((_RECORDS, Record.from_json), (_RUNS, _run)):
         try:
-            self._file = os.open(path, flags, 0o666)
-        except OSError as err:
-            raise _failed(path, err) from err
-        try:
-            self.found, whole, ended = _read(path, parse)
-            self._repair(whole, ended)
-            _sync_folder(path.parent)
-        except BaseException:
-            self.close()
-            raise
-
-    def append(self, line: str) -> None:
-        """Write a line at the end, and wait until it is on the disk."""
-        content = line.encode() + b"\n"
-        before = os.fstat(self._file).st_size
-        try:
-            if os.write(self._file, content) < len(content):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            os.fsync(self._file)
-        except OSError as err:
-            # If even this fails, the next one to open the file removes the piece.
-            with suppress(OSError):
-                os.ftruncate(self._file, before)
-            raise _failed(self._path, err) from err
-
-    def close(self) -> None:
-        if self._file >= 0:
-            os.close(self._file)
-            self._file = -1
-
-    def _repair(self, whole: int, ended: bool) -> None:
-        """Remove a piece of a line after the first `whole` bytes; end a whole line."""
-        try:
-            os.ftruncate(self._file, whole)
-            if not ended:
-                os.write(self._file, b"\n")
-            os.fsync(self._file)
-        except OSError as err:
-            raise _failed(self._path, err) from err
-
-
-def _read(path: Path, parse: Callable[[str], T]) -> tuple[list[T], int, bool]:
-    """Return what the lines hold, their bytes, and whether the last one has an end."""
-    try:
-        content = path.read_bytes()
-    except OSError as err:
-        raise DataError(f"{path}: cannot be read ({_reason(err)})") from err
-    *lines, tail = content.split(b"\n")
-    found = []
-    for number, line in enumerate(lines, 1):
-        try:
-            found.append(parse(line.decode()))
-        except ValueError as err:
+            rows = file.execute(f"SELECT content FROM {table} ORDER BY rowid")  # nosec B608
+            found.append([parse(content) for (content,) in rows])
+        except (DataError, RecursionError, TypeError, ValueError) as err:
             raise DataError(
-                f"{path}: line {number} is damaged ({err}); restore the file, or "
-                "delete this line and run again"
+                f"{path}: a row of {table} is damaged ({err}); restore the file, or "
+                "give another folder"
             ) from err
-    if tail:
-        # A piece of an object is never one: what can be read lacks the line end only.
-        with suppress(ValueError):
-            return [*found, parse(tail.decode())], len(content), False
-    return found, len(content) - len(tail), True
+    return found[0], found[1]
 
 
-def _run(line: str) -> dict[str, Any]:
-    run = json.loads(line)
-    if not isinstance(run, dict) or "id" not in run:
-        raise ValueError(f"not a run of a benchmark: {line[:60]!r}")
+def _run(content: str) -> dict[str, Any]:
+    run = {"id": "", "datasets": [], "rankers": [], "data": {}, **json.loads(content)}
+    kinds = {"datasets": list, "rankers": list, "data": dict}
+    if not all(isinstance(run[name], kind) for name, kind in kinds.items()):
+        raise ValueError(f"not a run of a benchmark: {content[:60]!r}")
     return run
 
 
-def _sync_folder(folder: Path) -> None:
-    """Put the names of new files on the disk, where the system can do that."""
-    with suppress(OSError):
-        file = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(file)
-        finally:
-            os.close(file)
+def _place(name: str, names: list[str]) -> int:
+    return names.index(name) if name in names else len(names)
 
 
-def _failed(path: Path, err: OSError) -> DataError:
-    if err.errno in (errno.ENOSPC, errno.EDQUOT):
-        return DataError(f"{path}: the disk is full; free some space and run again")
-    return DataError(f"{path}: cannot be written ({_reason(err)}); give another folder")
-
-
-def _reason(err: OSError) -> str:
-    return (err.strerror or str(err)).lower()
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    """Turn errors of SQLite and the system into one line that says what to do."""
+    try:
+        yield
+    except BlockingIOError as err:
+        raise DataError(
+            f"{path}: another run is writing to this folder; wait until it has ended, "
+            "or give another folder"
+        ) from err
+    except UnicodeError as err:  # Python cannot say what SQLite says of the file
+        raise DataError(f"{path}: {_REASONS['SQLITE_CORRUPT']}") from err
+    except (sqlite3.Error, OSError) as err:
+        # Extended names have a third word, such as SQLITE_CORRUPT_INDEX.
+        name = "_".join(getattr(err, "sqlite_errorname", "").split("_")[:2])
+        said = str(getattr(err, "strerror", err)).lower()
+        reason = f"cannot be read or written ({said}); give another folder"
+        raise DataError(f"{path}: {_REASONS.get(name, reason)}") from err

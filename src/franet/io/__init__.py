@@ -7,21 +7,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from franet._common.files import (
-    atomic_write,
-    check_path,
-    check_target,
-    check_truth,
-    check_type,
-)
+from franet._common.checked import FLAG, PATH, TEXT, WHOLE, checked, optional
+from franet._common.files import atomic_write, check_target
 from franet.exceptions import UsageError
-from franet.io._registry import FORMATS, find_format
-from franet.io._source import check_readable
-from franet.io._table import Options, Table, finish
+from franet.io._formats import FORMATS, find_format
+from franet.io._source import check_readable, read_names
+from franet.io._table import Auto, Options, Table, finish
 from franet.io._write import write_table
 
 if TYPE_CHECKING:
@@ -29,10 +23,18 @@ if TYPE_CHECKING:
 
 __all__ = ["Table", "atomic_write", "check_target", "read_table", "write_table"]
 
-Auto = bool | Literal["auto"]
 _DECIMALS = ("auto", ".", ",")
 
 
+@checked(
+    path=PATH,
+    format=optional(TEXT),
+    transpose=FLAG,
+    drop_non_numeric=FLAG,
+    text=FLAG,
+    variable=optional(TEXT),
+    lazy=optional(WHOLE),
+)
 def read_table(
     path: str | os.PathLike[str],
     *,
@@ -112,11 +114,6 @@ def read_table(
     >>> table.X.shape, table.names[:2]  # doctest: +SKIP
     ((62, 2000), ['Hsa.3004', 'Hsa.13491'])
     """
-    check_path(path)
-    for option, value in {"format": format, "variable": variable}.items():
-        check_type(option, value, "a str", str)
-    check_type("lazy", lazy, "a number of bytes", int)
-    check_truth(transpose=transpose, drop_non_numeric=drop_non_numeric, text=text)
     path = Path(path)
     # A folder has an ending, too, if it is one that can be read.
     check_readable(path, folder=(format or path.suffix).lower().lstrip(".") == "zarr")
@@ -129,8 +126,10 @@ def read_table(
     if text:
         _check_text(options, dtype)
     names = _given_names(feature_names)
-    module = import_module(f"franet.io.{FORMATS[name].module}")
-    raw = module.read(path, options)
+    read = FORMATS[name].read
+    if FORMATS[name].libraries:
+        from franet.io._sandbox import read
+    raw = read(path, options)
     X, found = finish(path, raw, options, names)
     if dtype is not None:
         X = X.astype(_number_type(dtype), copy=False)
@@ -189,8 +188,6 @@ def _given_names(given: Any) -> list[str] | None:
     if given is None:
         return None
     if isinstance(given, str | os.PathLike):
-        from franet.io._names import read_names
-
         return read_names(Path(given))
     if not isinstance(given, Iterable):
         raise UsageError("feature_names is a file, or a list of names")

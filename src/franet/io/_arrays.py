@@ -1,50 +1,62 @@
-"""Arrays in HDF5 files and zarr folders."""
+"""Arrays in HDF5 files and zarr folders, and AnnData of single cells in both."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from franet._common.optional import require
-from franet.exceptions import DataError
-from franet.io import _h5ad
-from franet.io._choose import check_tables, choose
-from franet.io._hdf5 import look_through, start_looking
-from franet.io._source import check_expansion, chunk_bytes, expect, opened, reading
-from franet.io._table import Options, Raw, check_numbers
+from franet.exceptions import DataError, UsageError
+from franet.io._source import (
+    HDF5,
+    check_expansion,
+    check_shape,
+    chunk_bytes,
+    claimed_bytes,
+    expect,
+    members,
+    opened,
+    reading,
+)
+from franet.io._table import Options, Raw, check_numbers, check_tables, choose
+from franet.pairs.columns._open import where_else
 from franet.pairs.columns._zarr import check_arrays, check_folder
 
-__all__ = ["read"]
+_WHOLE = 1 << 24  # bytes of a dataset that is read whole before it is opened
+_SPARSE = ("csr_matrix", "csc_matrix")
+_INDEX = ("categorical", "nullable-string-array")  # kinds of names that are groups
 
 
 def read(path: Path, options: Options) -> Raw:
     """Read the array that `variable` names, or the only table; AnnData as such."""
+    if options.format == "h5ad":
+        require("anndata", "Reading h5ad files", "anndata")
     with reading(path, options.format), ExitStack() as stack:
-        root = _zarr(path) if options.format == "zarr" else _hdf5(path, stack)
-        if _is_anndata(root, options):
-            return _from_anndata(path, root, options)
+        if options.format == "zarr":
+            root = _open_zarr(path)
+        else:
+            expect(path, f"a {options.format.replace('hdf', 'HDF')} file", HDF5)
+            root = open_hdf5(path, stack)
+        if options.format == "h5ad" or _is_anndata(root, options):
+            return _from_anndata(path, root, options, stack)
         arrays = _arrays(path, root, options.format)
         shapes = {name: tuple(array.shape) for name, array in arrays.items()}
         check_tables(path, shapes, options.variable)
         name = choose(path, shapes, options.variable)
         array = arrays[name]
-        if options.format == "hdf5":
-            look_through(path, name)
-        else:
+        if options.format == "zarr":
             check_arrays(f"{path}: {name}", array)
         check_numbers(path, array.dtype)
         check_expansion(path, chunk_bytes(array))
-        nbytes = array.dtype.itemsize * array.size
-        if len(shapes[name]) == 2 and options.only_opens(nbytes):
-            columns = opened(path, array)
-            stack.pop_all()  # the file is open as long as the array is used
-            return Raw(columns)
-        check_expansion(path, nbytes)
-        return Raw(array[...])
+        if len(shapes[name]) == 2:
+            nbytes = array.dtype.itemsize * array.size
+            array = _opened(path, array, options, options.only_opens(nbytes))
+        return Raw(array, held=stack.pop_all())
 
 
-def _zarr(path: Path) -> Any:
+def _open_zarr(path: Path) -> Any:
     if not path.is_dir():
         raise DataError(f"{path}: is not a folder; unpack a zipped zarr folder first")
     zarr = require("zarr", "Reading zarr files", "zarr")
@@ -52,12 +64,65 @@ def _zarr(path: Path) -> Any:
     return zarr.open(path, mode="r")
 
 
-def _hdf5(path: Path, stack: ExitStack) -> Any:
-    expect(path, "a HDF5 file", b"\x89HDF\r\n\x1a\n")
-    start_looking()
-    h5py = require("h5py", "Reading HDF5 files", "hdf5")
-    look_through(path, None)
-    return stack.enter_context(h5py.File(path, "r"))
+def open_hdf5(path: Path, stack: ExitStack, what: str = "HDF5 files") -> Any:
+    """Open a HDF5 file until the stack is closed.
+
+    Raises
+    ------
+    DataError
+        Where something in the file leads out of it, whether it will be read or not.
+    """
+    h5py = require("h5py", f"Reading {what}", "hdf5")
+    file = stack.enter_context(h5py.File(path, "r"))
+
+    def refuse(elsewhere: str) -> None:
+        raise DataError(f"{path}: {elsewhere}; save the values themselves in this file")
+
+    def leads_out(name: bytes, link: Any) -> str | None:
+        inside = link.type in (h5py.h5l.TYPE_HARD, h5py.h5l.TYPE_SOFT)
+        return None if inside else name.decode(errors="replace")
+
+    def check_item(name: str, item: Any) -> None:
+        if isinstance(item, h5py.Dataset) and (elsewhere := where_else(item)):
+            refuse(elsewhere)
+        for key, value in item.attrs.items():
+            # What a name leads to was checked; old AnnData follows references.
+            if isinstance(value, h5py.Reference) and value:
+                if item.file[value].name is None:
+                    refuse(f"/{name} refers by {key!r} to what has no name")
+
+    if (link := file.id.links.visit(leads_out, info=True)) is not None:
+        refuse(f"/{link} is an external link to another file")
+    file.visititems(check_item)
+    return file
+
+
+def _opened(path: Path, X: Any, options: Options, lazy: bool) -> Any:
+    """Return an array or a sparse matrix in a file as it is, or as `Columns`."""
+    if not lazy:
+        return X
+    if not options.looked_through and options.format != "zarr":
+        for part in X.group.values() if hasattr(X, "group") else [X]:
+            _look_through(part, path.stat().st_size)
+    return opened(path, X)
+
+
+def _look_through(dataset: Any, in_file: int) -> None:
+    """Read a small dataset; of others the index is looked at, and both ends are read.
+
+    It will be read in a process that must not die of it.
+    """
+    if (dataset.size or 0) * dataset.dtype.itemsize <= _WHOLE:
+        dataset[()]
+        return
+
+    def check_chunk(chunk: Any) -> None:
+        if chunk.byte_offset + chunk.size > in_file:
+            raise OSError("a chunk lies beyond the end of the file")
+
+    if dataset.chunks:
+        dataset.id.chunk_iter(check_chunk)
+    dataset[(0,) * dataset.ndim], dataset[(-1,) * dataset.ndim]
 
 
 def _is_anndata(root: Any, options: Options) -> bool:
@@ -66,13 +131,6 @@ def _is_anndata(root: Any, options: Options) -> bool:
         return False
     # A path in the file names an array as in any other file.
     return options.format == "zarr" or "/" not in (options.variable or "")
-
-
-def _from_anndata(path: Path, root: Any, options: Options) -> Raw:
-    if options.format == "zarr":
-        return _h5ad.read_folder(path, root, options)
-    root.close()
-    return _h5ad.read(path, options)
 
 
 def _arrays(path: Path, root: Any, kind: str) -> dict[str, Any]:
@@ -88,4 +146,80 @@ def _arrays(path: Path, root: Any, kind: str) -> dict[str, Any]:
             found[name] = item
 
     root.visititems(note)
+    return found
+
+
+def _from_anndata(path: Path, root: Any, options: Options, stack: ExitStack) -> Raw:
+    """Read `X`, or the layer that `variable` names, with names, and nothing else."""
+    anndata = require("anndata", "Reading AnnData", "anndata")
+    frame = root["obs" if options.transpose else "var"]
+    if hasattr(frame, "shape"):  # before anndata 0.7
+        stack.close()
+        data = anndata.read_h5ad(path)
+        X = _matrix(path, data.X, data.layers, options.variable)
+        return Raw(X, columns=data.var_names, rows=data.obs_names)
+    layers = members(root["layers"]) if "layers" in root else {}
+    X = root.get("X")
+    if X is not None and X.attrs.get("encoding-type") == "null":  # before anndata 0.13
+        X = None
+    X = _matrix(path, X, layers, options.variable)
+    index = _index(path, frame)
+    if options.format == "zarr":
+        for found, kinds in ((X, _SPARSE), (index, _INDEX)):
+            check_arrays(str(path), found)
+            _check_parts(path, found, kinds)
+    claimed = claimed_bytes(X)
+    lazy = options.only_opens(claimed)
+    needed = chunk_bytes(X) if lazy and hasattr(X, "shape") else claimed
+    if not hasattr(X, "shape"):
+        X = anndata.io.sparse_dataset(X)
+        check_shape(path, X.shape)
+    check_expansion(path, claimed_bytes(index) + needed)
+    labels = [str(name) for name in anndata.io.read_elem(index)]
+    X = _opened(path, X, options, lazy)
+    held = stack.pop_all()
+    if options.transpose:
+        return Raw(X, rows=labels, held=held)
+    return Raw(X, columns=labels, held=held)
+
+
+def _index(path: Path, frame: Any) -> Any:
+    """Return the names of a data frame, not read yet."""
+    found, name = members(frame), frame.attrs.get("_index")
+    if name not in found:  # it could lead out of a zarr folder
+        raise DataError(f"{path}: {frame.name} has no index {name!r}; write it again")
+    return found[name]
+
+
+def _check_parts(path: Path, item: Any, kinds: tuple[str, ...]) -> None:
+    """Raise a DataError unless an item is an array, or a known group of arrays.
+
+    anndata follows names in the attributes of others, also out of the folder.
+    """
+    if hasattr(item, "shape"):
+        return
+    kind = item.attrs.get("encoding-type")
+    if kind not in kinds or not all(
+        hasattr(x, "shape") for x in members(item).values()
+    ):
+        raise DataError(
+            f"{path}: {item.name} is encoded as {kind!r}; expected an array or "
+            f"{' or '.join(kinds)}"
+        )
+
+
+def _matrix(path: Path, X: Any, given: Mapping[str, Any], variable: str | None) -> Any:
+    """Return X, or one of the given layers."""
+    # From anndata 0.13 on X is among the layers, as None.
+    layers = [name for name in given if name is not None]
+    if variable not in (None, "X", *layers):
+        raise UsageError(
+            f"{path}: has no layer {variable!r}; it has {', '.join(['X', *layers])}"
+        )
+    found = given[variable] if variable in layers else X
+    if found is None:
+        raise DataError(
+            f"{path}: has no X; choose a layer by --variable (variable=): "
+            f"{', '.join(layers) or 'it has none'}"
+        )
     return found

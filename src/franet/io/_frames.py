@@ -10,12 +10,8 @@ from typing import Any
 
 from franet._common.optional import require
 from franet.exceptions import DataError
-from franet.io._batches import check_batches
-from franet.io._pages import check_pages
 from franet.io._source import expect, reading, start_of
-from franet.io._table import Options, Raw, non_numeric
-
-__all__ = ["read"]
+from franet.io._table import Options, Raw, coded, non_numeric
 
 _PYARROW = 15  # older ones unpickle types that a file names
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__$")
@@ -47,7 +43,8 @@ def _read(pl: Any, path: Path, options: Options) -> Raw:
     bad = [name for name in data if name not in set(good)]
     guessed = names[0] if options.index == "auto" and labels == names[:1] else None
     if bad and options.text:
-        return Raw(frame.select(data), data, rows, labels=guessed)
+        X = coded(path, frame.select(data))
+        return Raw(X, data, rows, labels=guessed)
     if bad and not options.drop:
         raise non_numeric(path, bad, text=True)
     if not good:
@@ -66,7 +63,7 @@ def _open(path: Path, options: Options) -> Raw | None:
         types, parquet = map(import_module, ("pyarrow.types", "pyarrow.parquet"))
     except ImportError:
         return None
-    from franet.pairs.columns._parquet import ParquetColumns
+    from franet.pairs.columns._kinds import ParquetColumns
 
     if int(pyarrow.__version__.partition(".")[0]) < _PYARROW:
         return None
@@ -92,14 +89,11 @@ def _open(path: Path, options: Options) -> Raw | None:
 def _load(pl: Any, path: Path, kind: str) -> Any:
     if kind == "parquet":
         expect(path, "a parquet file", b"PAR1")
-        check_pages(path)
         load = pl.read_parquet
     elif start_of(path, 6) == b"ARROW1":
-        check_batches(path)
         load = pl.read_ipc
     else:
         expect(path, "a feather (version 2) or arrow file", b"\xff\xff\xff\xff")
-        check_batches(path)
         load = pl.read_ipc_stream
     with path.open("rb") as file:
         return load(file)

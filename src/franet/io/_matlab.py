@@ -1,65 +1,57 @@
-"""MATLAB files: version 4 by scipy, 5, and 7.3 (HDF5) by h5py."""
+"""MATLAB files: up to version 7 by scipy, 7.3 (HDF5) by h5py."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from franet._common.optional import require
 from franet.exceptions import DataError
-from franet.io._choose import choose
-from franet.io._hdf5 import look_through
-from franet.io._mat5 import read_variable, variables
-from franet.io._source import check_expansion, reading, start_of
-from franet.io._table import Options, Raw
+from franet.io._source import HDF5, reading, start_of
+from franet.io._table import Options, Raw, choose
 
-__all__ = ["read"]
-
-_HDF5 = b"\x89HDF\r\n\x1a\n"
 _HEADER = 128
 _TEXTS = frozenset({"char", "cell", "struct", "object", "function", "opaque"})
+_CLASSES = {"double": "float64", "single": "float32", "logical": "bool"}
 _USER_BLOCK = 512  # MATLAB writes its own header before that of HDF5
 
 
 def read(path: Path, options: Options) -> Raw:
     """Read the table of a mat file."""
     start = start_of(path)
-    if start.startswith(_HDF5) or start[_USER_BLOCK:].startswith(_HDF5):
-        h5py = require("h5py", "Reading mat files of version 7.3", "hdf5")
-        with reading(path, "mat"):
-            look_through(path, None)
-            with h5py.File(path, "r") as file:
-                return Raw(_from_hdf5(path, file, options.variable))
-    if 0 in start[:4]:  # texts at the start of a file of version 5 hold no zero there
-        return Raw(_from_version_4(path, options.variable))
-    if start[_HEADER - 2 : _HEADER] not in (b"IM", b"MI"):
-        raise DataError(
-            f"{path}: is not a mat file; give its true kind by --format (format=)"
-        )
-    return Raw(_from_version_5(path, options.variable))
+    with reading(path, "mat"), ExitStack() as stack:
+        if start.startswith(HDF5) or start[_USER_BLOCK:].startswith(HDF5):
+            from franet.io._arrays import open_hdf5
 
-
-def _from_version_5(path: Path, variable: str | None) -> Any:
-    with reading(path, "mat"):
-        order, found = variables(path)
-        name = _choose(path, [(v.name, v.shape, v.kind) for v in found], variable)
-        chosen = next(v for v in found if v.name == name)
-        if chosen.kind not in ("numbers", "sparse"):
+            file = open_hdf5(path, stack, "mat files of version 7.3")
+            return Raw(_from_hdf5(path, file, options.variable))
+        # Texts at the start of a file of version 5 hold no zero there.
+        if 0 not in start[:4] and start[_HEADER - 2 : _HEADER] not in (b"IM", b"MI"):
             raise DataError(
-                f"{path}: {name} holds {chosen.kind} values, not numbers; save an "
-                "array of numbers"
+                f"{path}: is not a mat file; give its true kind by --format (format=)"
             )
-        return read_variable(path, order, chosen)
+        return Raw(_by_scipy(path, options.variable))
 
 
-def _from_version_4(path: Path, variable: str | None) -> Any:
+def _by_scipy(path: Path, variable: str | None) -> Any:
     from scipy.io import loadmat, whosmat
 
-    with reading(path, "mat"), path.open("rb") as file:
-        name = _choose(path, whosmat(file), variable)
+    with path.open("rb") as file:
+        found = whosmat(file)
+        name = _choose(path, found, variable)
+        kind = next(kind for each, _, kind in found if each == name)
+        if kind in _TEXTS:
+            raise DataError(
+                f"{path}: {name} holds {kind} values, not numbers; save an array of "
+                "numbers"
+            )
         file.seek(0)
-        return loadmat(file, variable_names=[name])[name]
+        X = loadmat(file, variable_names=[name])[name]
+    if kind == "sparse" or X.dtype.kind == "c":
+        return X
+    # As MATLAB has them: in the file they are of the smallest type that fits.
+    return X.astype(_CLASSES.get(kind, kind), copy=False)
 
 
 def _choose(path: Path, kinds: Sequence[Any], variable: str | None) -> str:
@@ -80,7 +72,6 @@ def _from_hdf5(path: Path, file: Any, variable: str | None) -> Any:
     if variable is not None or not shapes:
         shapes = {name: _shape(item) for name, item in found.items()}
     name = choose(path, shapes, variable)
-    check_expansion(path, look_through(path, name))
     item = found[name]
     if "MATLAB_sparse" not in item.attrs:
         array = np.asarray(item[()] if hasattr(item, "dtype") else None)

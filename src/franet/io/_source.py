@@ -10,22 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, cast
 
+from franet._common.files import unguard
 from franet.exceptions import DataError, MissingExtraError, UsageError
 
-__all__ = [
-    "check_expansion",
-    "check_readable",
-    "check_shape",
-    "chunk_bytes",
-    "claimed_bytes",
-    "expect",
-    "most_bytes",
-    "open_binary",
-    "open_text",
-    "opened",
-    "reading",
-]
-
+HDF5 = b"\x89HDF\r\n\x1a\n"
 _GZIP = b"\x1f\x8b"
 # Real tables are packed by less; a file that would grow by more is a decompression
 # bomb, or damaged.
@@ -63,6 +51,12 @@ def check_readable(path: Path, folder: bool = False) -> None:
         raise DataError(f"{path}: the file is empty; write the table again")
 
 
+def stored_bytes(path: Path) -> int:
+    """Return the size of a file, or of all files in a folder."""
+    files = path.rglob("*") if path.is_dir() else [path]
+    return sum(file.stat().st_size for file in files if file.is_file())
+
+
 def most_bytes(size: int) -> int:
     """Return what a table may take in memory whose file has so many bytes."""
     return max(_HARMLESS, _MOST_TIMES * size)
@@ -80,11 +74,7 @@ def check_expansion(path: Path, nbytes: int, what: str = "the table") -> None:
     what : str, default="the table"
         What would take the memory.
     """
-    if nbytes <= _HARMLESS:
-        return
-    files = path.rglob("*") if path.is_dir() else [path]
-    size = sum(file.stat().st_size for file in files if file.is_file())
-    if nbytes > most_bytes(size):
+    if nbytes > _HARMLESS and nbytes > most_bytes(stored_bytes(path)):
         raise DataError(
             f"{path}: {what} would take {nbytes / 1e9:.1f} GB of memory, more than "
             f"{_MOST_TIMES} times the file; it is damaged or a possible decompression "
@@ -116,11 +106,16 @@ def chunk_bytes(array: Any) -> int:
     return max(largest, _PER_CHUNK * math.prod(counts))
 
 
+def members(group: Any) -> dict[str, Any]:
+    """Return what is in a group of a zarr folder or a HDF5 file, by name."""
+    return dict(group.members() if hasattr(group, "members") else group.items())
+
+
 def claimed_bytes(item: Any) -> int:
-    """Return what a zarr array, or all those of a group, say that they hold."""
+    """Return what a stored array, or all those of a group, say that they hold."""
     if hasattr(item, "shape"):
-        return max(item.dtype.itemsize * item.size, chunk_bytes(item))
-    return sum(claimed_bytes(child) for _, child in item.members())
+        return max(item.dtype.itemsize * (item.size or 0), chunk_bytes(item))
+    return sum(map(claimed_bytes, members(item).values()))
 
 
 class _Unpacked(io.RawIOBase):
@@ -223,3 +218,20 @@ def reading(path: Path, kind: str) -> Iterator[None]:
         if type(err).__name__ != "PanicException":
             raise
         raise DataError(f"{path}: the {kind} file is damaged; write it again") from err
+
+
+def read_names(path: Path) -> list[str]:
+    """Read one name a line; of a line with tabs the first field counts."""
+    check_readable(path)
+    with reading(path, "a list of names"), open_text(path) as lines:
+        fields = (line.rstrip("\n").partition("\t")[0].strip() for line in lines)
+        names = [unguard(field) for field in fields]
+    while names and not names[-1]:
+        names.pop()
+    if not names:
+        raise DataError(f"{path}: holds no names; write one name a line")
+    if "" in names:
+        raise DataError(
+            f"{path}: line {names.index('') + 1} has no name; write one name a line"
+        )
+    return names

@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from franet.exceptions import DataError
-from franet.io._registry import FORMATS
+from franet.exceptions import DataError, UsageError
+from franet.io._formats import FORMATS
 from franet.io._source import check_shape
 
-__all__ = [
-    "Options",
-    "Raw",
-    "Table",
-    "check_numbers",
-    "few",
-    "finish",
-    "from_structured",
-    "non_numeric",
-]
-
+Auto = bool | Literal["auto"]
 _SHOWN = 10
+_LONG = 60  # characters of a name that are shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,17 +46,21 @@ class Table:
 
 @dataclass(frozen=True)
 class Options:
-    """What the caller of `read_table` said about the file."""
+    """What the caller of `read_table` said about the file.
+
+    `looked_through` says that another process has read the file before it is opened.
+    """
 
     format: str
     transpose: bool = False
-    header: bool | Literal["auto"] = "auto"
-    index: bool | Literal["auto"] = "auto"
+    header: Auto = "auto"
+    index: Auto = "auto"
     drop: bool = False
     text: bool = False
     variable: str | None = None
     lazy: int | None = None
     decimal: Literal["auto", ".", ","] = "auto"
+    looked_through: bool = False
 
     def only_opens(self, nbytes: int) -> bool:
         """Return whether a table of this size is opened, not read."""
@@ -73,13 +69,17 @@ class Options:
 
 @dataclass(frozen=True, eq=False)
 class Raw:
-    """What a reader found, as it lies in the file (not yet transposed)."""
+    """What a reader found, as it lies in the file (not yet transposed).
+
+    X may be an array or a sparse matrix in a file that is open as long as it is held.
+    """
 
     X: Any
     columns: Sequence[str] | None = None
     rows: Sequence[str] | None = None
     dropped: list[str] = field(default_factory=list)
     labels: str | None = None
+    held: ExitStack = field(default_factory=ExitStack)
 
 
 def few(items: Iterable[str]) -> str:
@@ -128,8 +128,9 @@ def finish(path: Path, raw: Raw, options: Options, names: Sequence[str] | None) 
     """Check what a reader found and turn it into (X, names)."""
     X = raw.X
     check_shape(path, X.shape)
-    if not hasattr(X, "read_rows"):
-        X = _coded(path, X) if hasattr(X, "columns") else _checked(path, X)
+    if not hasattr(X, "read_rows") and not hasattr(X, "levels"):
+        with raw.held:
+            X = _checked(path, X)
     found = raw.columns
     if options.transpose:
         X, found = X.T, raw.rows
@@ -148,16 +149,16 @@ def finish(path: Path, raw: Raw, options: Options, names: Sequence[str] | None) 
     return X, filled
 
 
-def _coded(path: Path, frame: Any) -> Any:
+def coded(path: Path, frame: Any) -> Any:
     """Return a data frame with text as a `CodedTable`, or say why it is none."""
     from franet.pairs.coded import code_table
 
     try:
-        coded = code_table(frame)
+        found = code_table(frame)
     except (DataError, TypeError) as err:
         raise DataError(f"{path}: {err}") from err
     # A column without any value is neither text nor numbers.
-    return _checked(path, frame.to_numpy().astype(float)) if coded is None else coded
+    return frame.to_numpy().astype(float) if found is None else found
 
 
 def check_numbers(path: Path, dtype: Any) -> None:
@@ -178,6 +179,8 @@ def _checked(path: Path, X: Any) -> Any:
     import numpy as np
     from scipy import sparse
 
+    if hasattr(X, "to_memory"):
+        X = X.to_memory()
     check_numbers(path, X.dtype)
     if X.ndim != 2:
         raise DataError(
@@ -189,6 +192,8 @@ def _checked(path: Path, X: Any) -> Any:
         raise DataError(f"{path}: the table has no {what}")
     if sparse.issparse(X):
         X = _sound(path, X)
+    elif not isinstance(X, np.ndarray):
+        X = X[...]
     if X.dtype.kind == "b":
         X = X.astype(np.uint8)
     elif X.dtype.kind == "f" and X.dtype.itemsize not in (4, 8):
@@ -206,7 +211,7 @@ def _sound(path: Path, X: Any) -> Any:
     """
     from scipy import sparse
 
-    from franet.pairs.columns._sparse import check_indices
+    from franet.pairs.columns._kinds import check_indices
 
     try:
         check_indices(X)
@@ -245,3 +250,93 @@ def _check_unique(path: Path, names: Sequence[str], kind: str) -> None:
         f"{path}: feature names occur more than once: {few(twice)}; {rename}, give "
         f"others by --feature-names (feature_names=){hint}"
     )
+
+
+def choose(
+    path: Path, shapes: Mapping[str, tuple[int, ...]], variable: str | None
+) -> str:
+    """Return the name of the variable to read.
+
+    The only variable is the table, and so is the only one with several rows and
+    columns; otherwise the user has to say which.
+    """
+    if not shapes:
+        raise DataError(f"{path}: holds no arrays")
+    if variable is not None:
+        if variable not in shapes:
+            raise UsageError(
+                f"{path}: has no variable {variable!r}; it has {_listed(shapes)}"
+            )
+        return variable
+    if len(shapes) == 1:
+        return next(iter(shapes))
+    tables = [name for name, shape in shapes.items() if _is_table(shape)]
+    if len(tables) == 1:
+        return tables[0]
+    raise DataError(
+        f"{path}: holds several variables: {_listed(shapes)}; choose one by --variable "
+        "(variable=)"
+    )
+
+
+def check_tables(
+    path: Path, shapes: Mapping[str, tuple[int, ...]], variable: str | None
+) -> None:
+    """Raise a DataError where there is a sparse matrix in parts, or no table at all.
+
+    A sparse matrix is likely to be the table, even if there is an array beside it.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    shapes : mapping
+        Shapes of arrays by their paths in the file.
+    variable : str or None
+        Which of them, or which group of them, is wanted.
+    """
+    tables = [name for name, shape in shapes.items() if len(shape) == 2]
+    wanted = None if variable is None else variable.strip("/")
+    for group in _sparse_groups(shapes):
+        if wanted in (None, group):
+            other = "; choose another array by --variable (variable=)" if tables else ""
+            raise DataError(
+                f"{path}: {_shown(group) or 'it'} is a sparse matrix in parts (data, "
+                "indices, indptr), which is read from h5ad files only; read it by "
+                "another tool, such as scanpy.read_10x_h5 for a file of 10x Genomics, "
+                f"and save it by adata.write_h5ad{other}"
+            )
+    if len(shapes) > 1 and not tables and variable is None:
+        raise DataError(
+            f"{path}: holds no array with rows and columns: {_listed(shapes)}; save "
+            "the table as an array of two dimensions, examples in rows"
+        )
+
+
+def _sparse_groups(shapes: Mapping[str, tuple[int, ...]]) -> list[str]:
+    """Return the groups that hold the parts of a sparse matrix."""
+    groups = [name.rpartition("/")[0] for name in shapes]
+    return [
+        group
+        for group in dict.fromkeys(groups)
+        if all(
+            f"{group}/{part}".lstrip("/") in shapes
+            for part in ("data", "indices", "indptr")
+        )
+    ]
+
+
+def _listed(shapes: Mapping[str, tuple[int, ...]]) -> str:
+    return ", ".join(
+        f"{_shown(name)} ({'×'.join(map(str, shape)) or 'a number'})"
+        for name, shape in list(shapes.items())[:20]
+    )
+
+
+def _shown(name: str) -> str:
+    """Return a name as it is where it is a plain one."""
+    return name if name.isprintable() and len(name) <= _LONG else repr(name[:_LONG])
+
+
+def _is_table(shape: tuple[int, ...]) -> bool:
+    return len(shape) == 2 and min(shape) > 1

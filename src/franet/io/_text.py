@@ -3,41 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from franet._common.files import unguard
 from franet._common.optional import require
 from franet.exceptions import DataError
-from franet.io._cells import to_number
-from franet.io._decimal import check_dots, decimal_sign
-from franet.io._sniff import Layout, sniff, split
-from franet.io._source import open_text, reading
-from franet.io._table import Options, Raw, non_numeric
-
-__all__ = ["read"]
+from franet.io._cells import check_dots, decimal_sign, to_number
+from franet.io._sniff import Layout, sniff
+from franet.io._source import reading
+from franet.io._table import Options, Raw, coded, non_numeric
 
 
 def read(path: Path, options: Options) -> Raw:
     """Read a text table, by NumPy where all cells are numbers, else by pandas."""
     layout = sniff(path, options)
     with reading(path, "a text table"):
-        raw = _by_numpy(path, layout) if layout.plain else None
+        raw = _by_numpy(layout) if layout.plain else None
         if raw is None:
-            labels, n_rows = _check_lines(path, layout)
-            raw = _by_pandas(path, layout, options, labels)
-            if len(raw.X) != n_rows:
+            labels, n_rows = _check_lines(layout)
+            raw = _by_pandas(layout, options, labels)
+            if raw.X.shape[0] != n_rows:
                 raise DataError(f"{path}: quotes do not match; check the quoted cells")
     return raw
 
 
-def _skip(file: Any, layout: Layout) -> Any:
-    for _ in range(layout.skip):
-        file.readline()
-    return file
-
-
-def _by_numpy(path: Path, layout: Layout) -> Raw | None:
+def _by_numpy(layout: Layout) -> Raw | None:
     """Read numbers only; None where there is anything else."""
     import numpy as np
 
@@ -47,15 +39,14 @@ def _by_numpy(path: Path, layout: Layout) -> Raw | None:
         labels.append(unguard(cell.strip()))
         return 0.0
 
-    with open_text(path) as file:
+    with layout.lines() as lines:
         try:
-            lines = _skip(file, layout)
             X = np.loadtxt(
-                lines if layout.delimiter else _plain_blanks(lines),
-                delimiter=layout.delimiter,
+                lines if layout.dialect.delimiter else _plain_blanks(lines),
+                delimiter=layout.dialect.delimiter,
                 comments=None,
                 quotechar='"',
-                converters={0: label} if layout.index else None,
+                converters={0: label} if layout.index.is_there else None,
                 encoding=None,
                 ndmin=2,
             )
@@ -63,10 +54,10 @@ def _by_numpy(path: Path, layout: Layout) -> Raw | None:
             raise
         except ValueError:
             return None
-    _check_header(path, layout, layout.names, layout.width - layout.index)
-    if not layout.index:
+    _check_header(layout, layout.names, layout.dialect.width - layout.index.is_there)
+    if not layout.index.is_there:
         return Raw(X, columns=layout.names)
-    return Raw(X[:, 1:], layout.names, labels, labels=layout.guessed)
+    return Raw(X[:, 1:], layout.names, labels, labels=layout.index.guessed)
 
 
 def _plain_blanks(lines: Iterable[str]) -> Iterator[str]:
@@ -80,62 +71,58 @@ def _plain_blanks(lines: Iterable[str]) -> Iterator[str]:
         yield line
 
 
-def _check_header(
-    path: Path, layout: Layout, names: list[str] | None, n_columns: int
-) -> None:
+def _check_header(layout: Layout, names: list[str] | None, n_columns: int) -> None:
     if names is not None and len(names) != n_columns:
         raise DataError(
-            f"{path}: line {layout.skip} has {len(names)} names for {n_columns} "
+            f"{layout.path}: line {layout.skip} has {len(names)} names for {n_columns} "
             "columns; repair the header, or use --no-header (header=False)"
         )
 
 
-def _check_lines(path: Path, layout: Layout) -> tuple[list[str], int]:
+def _check_lines(layout: Layout) -> tuple[list[str], int]:
     """Return the labels and the number of rows; ragged lines are an error."""
     labels: list[str] = []
-    n_rows = 0
-    with open_text(path) as file:
-        _skip(file, layout)
-        for number, row in split(file, layout.delimiter):
-            if len(row) != layout.width:
-                raise DataError(
-                    f"{path}: line {number + layout.skip} has {len(row)} fields where "
-                    f"others have {layout.width}; repair or remove that line"
-                )
-            # To pandas a text ends there.
-            if "\0" in "".join(row):
-                raise DataError(
-                    f"{path}: line {number + layout.skip} holds a zero byte; repair or "
-                    "remove that line"
-                )
-            n_rows += 1
-            if layout.index:
-                labels.append(unguard(row[0].strip()))
+    n_rows, width = 0, layout.dialect.width
+    for number, row in layout.rows():
+        wrong = ""
+        if len(row) != width:
+            wrong = f"has {len(row)} fields where others have {width}"
+        elif "\0" in "".join(row):  # to pandas a text ends there
+            wrong = "holds a zero byte"
+        if wrong:
+            raise DataError(
+                f"{layout.path}: line {number} {wrong}; repair or remove that line"
+            )
+        n_rows += 1
+        if layout.index.is_there:
+            labels.append(unguard(row[0].strip()))
     return labels, n_rows
 
 
-def _by_pandas(path: Path, layout: Layout, options: Options, labels: list[str]) -> Raw:
+def _by_pandas(layout: Layout, options: Options, labels: list[str]) -> Raw:
     """Read a table with blanks, missing values, quotes or words in it."""
     import numpy as np
 
     pd = require("pandas", "Reading text with blank or non-numeric cells", "pandas")
-    frame = _frame(pd, path, layout)
-    first, last = int(layout.index), layout.width
+    path = layout.path
+    frame = _frame(pd, layout)
+    first, last = int(layout.index.is_there), layout.dialect.width
     names = layout.names
-    if layout.trailing and frame[last - 1].isna().all():
+    if layout.dialect.trailing and frame[last - 1].isna().all():
         last -= 1
         names = names and names[: last - first]
-    _check_header(path, layout, names, last - first)
+    _check_header(layout, names, last - first)
     known: Sequence[str] = names or [f"column {j + 1}" for j in range(last)][first:]
     frame, decimal = _with_decimal(
-        pd, path, layout, options.decimal, frame.iloc[:, first:last], known
+        pd, layout, options.decimal, frame.iloc[:, first:last], known
     )
     frame, bad = _numeric(pd, frame, decimal)
-    rows = labels if layout.index else None
+    rows = labels if layout.index.is_there else None
     if bad and options.text:
         for j in bad:
             frame[j] = frame[j].str.strip()
-        return Raw(frame.set_axis(known, axis=1), names, rows, labels=layout.guessed)
+        X = coded(path, frame.set_axis(known, axis=1))
+        return Raw(X, names, rows, labels=layout.index.guessed)
     dropped = [known[j] for j in bad]
     if dropped and not options.drop:
         raise non_numeric(path, dropped, text=True)
@@ -144,23 +131,19 @@ def _by_pandas(path: Path, layout: Layout, options: Options, labels: list[str]) 
         raise DataError(f"{path}: no numeric column is left")
     gone = set(bad)
     columns = names and [name for j, name in enumerate(names) if j not in gone]
-    return Raw(kept, columns, rows, dropped, layout.guessed)
+    return Raw(kept, columns, rows, dropped, layout.index.guessed)
 
 
 def _frame(
-    pd: Any,
-    path: Path,
-    layout: Layout,
-    decimal: str = ".",
-    as_text: Sequence[int] = (),
+    pd: Any, layout: Layout, decimal: str = ".", as_text: Sequence[int] = ()
 ) -> Any:
     """Return the cells as a data frame, some columns as text."""
-    with open_text(path) as file:
+    with layout.lines() as lines:
         return pd.read_csv(
-            _skip(file, layout),
-            sep=r"\s+" if layout.delimiter is None else layout.delimiter,
+            lines,
+            sep=layout.dialect.delimiter or r"\s+",
             header=None,
-            names=range(layout.width),
+            names=range(layout.dialect.width),
             index_col=False,
             skipinitialspace=True,
             dtype=dict.fromkeys(as_text, str),
@@ -171,45 +154,36 @@ def _frame(
 
 
 def _with_decimal(
-    pd: Any,
-    path: Path,
-    layout: Layout,
-    decimal: str,
-    frame: Any,
-    names: Sequence[str],
+    pd: Any, layout: Layout, decimal: str, frame: Any, names: Sequence[str]
 ) -> tuple[Any, str]:
     """Return the columns, as text where dots must be checked, and the decimal sign."""
     found = decimal == "auto"
 
-    def place(cell: str) -> str:
-        return _place(path, layout, names, cell)
-
+    place = partial(_place, layout, names)
     if found:
         words = [frame[j] for j in _words(pd, frame)]
-        decimal = decimal_sign(words, layout.delimiter == ",", place)
+        decimal = decimal_sign(words, layout.dialect.delimiter == ",", place)
     if decimal == ",":
         columns, text = list(frame.columns), []
-        with open_text(path) as file:
-            dots = any("." in line for line in _skip(file, layout))
+        with layout.lines() as lines:
+            dots = any("." in line for line in lines)
         if dots:  # pandas does not check where they are
             text = [j for j, kind in frame.dtypes.items() if kind.kind != "b"]
-        frame = _frame(pd, path, layout, decimal, text)[columns]
+        frame = _frame(pd, layout, decimal, text)[columns]
         if dots and found:
             check_dots((frame[j] for j in columns), place)
     return frame, decimal
 
 
-def _place(path: Path, layout: Layout, names: Sequence[str], cell: str) -> str:
+def _place(layout: Layout, names: Sequence[str], cell: str) -> str:
     """Return the file, the line and the column of a cell, as text."""
-    first = int(layout.index)
-    with open_text(path) as file:
-        _skip(file, layout)
-        for number, row in split(file, layout.delimiter):
-            columns = row[first : first + len(names)]
-            for name, found in zip(names, columns, strict=True):
-                if found.strip() == cell.strip():
-                    return f"{path}: line {number + layout.skip}, column {name!r}"
-    return str(path)
+    first = int(layout.index.is_there)
+    for number, row in layout.rows():
+        columns = row[first : first + len(names)]
+        for name, found in zip(names, columns, strict=True):
+            if found.strip() == cell.strip():
+                return f"{layout.path}: line {number}, column {name!r}"
+    return str(layout.path)
 
 
 def _words(pd: Any, frame: Any) -> list[Any]:

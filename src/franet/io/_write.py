@@ -6,23 +6,18 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import IO, Any
 
-from franet._common.files import (
-    atomic_write,
-    check_path,
-    check_type,
-    guard,
-    text_writer,
-)
+from franet._common.checked import FLAG, PATH, TEXT, checked, optional
+from franet._common.files import atomic_write, guard, text_writer
 from franet._common.optional import require
 from franet.exceptions import UsageError
 
-__all__ = ["output_format", "write_table"]
 
-
+@checked(path=PATH, force=FLAG, format=optional(TEXT))
 def write_table(
     columns: Mapping[str, Sequence[Any] | Any],
     path: str | os.PathLike[str],
@@ -59,8 +54,6 @@ def write_table(
     tab or a line end, because spreadsheets would run it as a formula. Text that is a
     number is left as it is. `read_table` takes the quote away from names.
     """
-    check_path(path)
-    check_type("format", format, "a str", str)
     if not isinstance(columns, Mapping) or not columns:
         raise UsageError("columns is a mapping from names to lists, and not empty")
     kind = output_format(path, format)
@@ -97,15 +90,7 @@ def _plain(name: str, values: Any) -> list[Any]:
     return [item.item() if hasattr(item, "item") else item for item in listed]
 
 
-def _write_csv(columns: dict[str, list[Any]], file: IO[str]) -> None:
-    _write_delimited(columns, file, ",")
-
-
-def _write_tsv(columns: dict[str, list[Any]], file: IO[str]) -> None:
-    _write_delimited(columns, file, "\t")
-
-
-def _write_delimited(columns: dict[str, list[Any]], file: IO[str], mark: str) -> None:
+def _write_text(columns: dict[str, list[Any]], file: IO[str], mark: str = ",") -> None:
     head = [guard(name) for name in columns]
     guarded = [
         [guard(v) if isinstance(v, str) else v for v in column]
@@ -138,8 +123,8 @@ def _write_parquet(columns: dict[str, list[Any]], file: IO[bytes]) -> None:
 
 
 _WRITERS: dict[str, Callable[[dict[str, list[Any]], Any], None]] = {
-    "csv": _write_csv,
-    "tsv": _write_tsv,
+    "csv": _write_text,
+    "tsv": partial(_write_text, mark="\t"),
     "json": _write_json,
     "parquet": _write_parquet,
 }

@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from franet._common.checked import check_value
 from franet._common.features import edges_of
 from franet._common.optional import require
-from franet.exceptions import MissingExtraError, UsageError
+from franet.exceptions import MissingExtraError, Setting, UsageError
 
 if TYPE_CHECKING:
     from franet.network import AttributeNetwork
-
-__all__ = ["METHODS", "Communities", "find_communities"]
 
 METHODS = ("auto", "leiden", "louvain", "components")
 _LEIDEN_ROUNDS = 10
@@ -74,13 +73,17 @@ def find_communities(
     if method == "auto" and net.representation is not None:
         method = "components"  # each is a representative and what it stands for
     method = _resolve(method)
-    if not (np.isfinite(resolution) and resolution > 0):
-        raise UsageError(f"resolution={resolution}: give a number above 0")
+    is_fine = bool(np.isfinite(resolution) and resolution > 0)
+    check_value("resolution", resolution, is_fine, "give a number above 0")
     if method == "components":
         if resolution != 1.0:
             raise UsageError(
-                f"resolution={resolution} applies with method='leiden' or 'louvain' "
-                "only, not with method='components'. Leave out resolution."
+                "{} applies with {} or 'louvain' only, not with {}.",
+                Setting("resolution", resolution),
+                Setting("method", "leiden"),
+                Setting("method", method),
+                Setting("resolution"),
+                remedy="Leave out {3}.",
             )
         random_state = 0
     key = (method, float(resolution), int(random_state))
@@ -96,8 +99,8 @@ def find_communities(
 
 
 def _resolve(method: str) -> str:
-    if method not in METHODS:
-        raise UsageError(f"method={method!r}: choose from {', '.join(METHODS)}")
+    choices = f"choose from {', '.join(METHODS)}"
+    check_value("method", method, method in METHODS, choices)
     there = method == "components" or find_spec("networkit") is not None
     if method == "auto":
         return "leiden" if there else "components"
@@ -161,32 +164,22 @@ def _describe(
     _, pieces = connected_components(graph, directed=False)
     has_edge = np.zeros(n, bool)
     has_edge[j] = has_edge[k] = True
-    found, part, size = np.unique(
-        pieces[has_edge], return_inverse=True, return_counts=True
+    # By rank, so that the first of each piece is its hub.
+    features = np.argsort(net.ranking, kind="stable")
+    features = features[has_edge[features]]
+    _, first, part, size = np.unique(
+        pieces[features], return_index=True, return_inverse=True, return_counts=True
     )
-    hub = _best_of(np.flatnonzero(has_edge), part, net.ranking, len(found))
+    n_parts, hub = len(size), features[first]
     order = np.lexsort((net.ranking[hub], -size))
-    place = np.empty(len(found), np.intp)
-    place[order] = np.arange(len(found))
     out = np.full(n, -1, np.intp)
-    out[has_edge] = place[part]
+    out[features] = np.argsort(order)[part]
     label = out[j_in]
-    count = np.bincount(label, minlength=len(found))
-    total = np.bincount(label, w_in, minlength=len(found))
-    mean = np.full(len(found), np.nan)
+    count = np.bincount(label, minlength=n_parts)
+    total = np.bincount(label, w_in, minlength=n_parts)
+    mean = np.full(n_parts, np.nan)
     np.divide(total, count, out=mean, where=count > 0)
     values = (out, size[order].astype(np.intp), hub[order], mean)
     for value in values:
         value.flags.writeable = False  # it is kept and given out again
     return Communities(*values, method=method)
-
-
-def _best_of(
-    features: NDArray[np.intp],
-    part: NDArray[np.intp],
-    ranking: NDArray[np.intp],
-    n_parts: int,
-) -> NDArray[np.intp]:
-    order = np.lexsort((ranking[features], part))
-    starts = np.searchsorted(part[order], np.arange(n_parts))
-    return features[order][starts]

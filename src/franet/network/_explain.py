@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from franet.exceptions import UsageError
+from franet._common.checked import check_value
+from franet.network._html import shorten, table_html
 
 if TYPE_CHECKING:
     from franet.network import AttributeNetwork
@@ -41,6 +42,9 @@ class Neighbor(NamedTuple):
     score: float
     rank: int
     correlation: float | None = None
+
+    def _shown(self) -> float:
+        return self.similarity if self.correlation is None else self.correlation
 
 
 class Neighbors(tuple[Neighbor, ...]):
@@ -82,53 +86,44 @@ class Neighbors(tuple[Neighbor, ...]):
         if not self:
             return "no neighbours"
         width = min(40, max(len("name"), *(len(item.name) for item in self)))
-        title = "similarity" if self[0].correlation is None else "r"
-        lines = [f"{'name':<{width}}  {title:>10}      score    rank"]
+        lines = [f"{'name':<{width}}  {self._title():>10}      score    rank"]
         lines += [
-            f"{_shorten(item.name, width):<{width}}  {_shown(item):10.4g} "
+            f"{shorten(item.name, width):<{width}}  {item._shown():10.4g} "
             f"{item.score:10.4g}  {item.rank:6d}"
             for item in self
         ]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        from franet.network._html import table_html
-
         rows = [
-            (n.name, f"{_shown(n):.4g}", f"{n.score:.4g}", str(n.rank)) for n in self
+            (n.name, f"{n._shown():.4g}", f"{n.score:.4g}", str(n.rank)) for n in self
         ]
-        signs = bool(self) and self[0].correlation is not None
-        title = "r" if signs else "similarity"
-        return table_html(("feature", title, "score", "rank"), rows)
+        return table_html(("feature", self._title(), "score", "rank"), rows)
 
-
-def _shown(item: Neighbor) -> float:
-    return item.similarity if item.correlation is None else item.correlation
-
-
-def _shorten(name: str, width: int) -> str:
-    plain = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in name)
-    return plain if len(plain) <= width else plain[: width - 1] + "…"
+    def _title(self) -> str:
+        """Return what `Neighbor._shown` returns, as the title of a column."""
+        return "r" if self and self[0].correlation is not None else "similarity"
 
 
 def neighbors_of(net: AttributeNetwork, j: int, top: int | None) -> Neighbors:
     """Return the neighbours of feature `j`, the strongest first, ties by rank."""
-    if top is not None and top < 0:
-        raise UsageError(f"top={top}: give a number of neighbours, or None for all")
-    found, weight = row_of(net, j)
-    order = np.lexsort((net.ranking[found], -weight))[:top]
-    return table_of(net, j, found[order], weight[order])
+    is_fine = top is None or top >= 0
+    check_value("top", top, is_fine, "give a number of neighbours, or None for all")
+    found, weight = _row_of(net, j)
+    return _table_of(net, j, found[:top], weight[:top])
 
 
-def row_of(
+def _row_of(
     net: AttributeNetwork, j: int
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Return the neighbours of feature `j` and the weights of the edges."""
-    start, stop = net.adjacency.indptr[j : j + 2]
-    return net.adjacency.indices[start:stop], net.adjacency.data[start:stop]
+    """Return the neighbours of feature `j` and the weights, the strongest first."""
+    row = slice(*net.adjacency.indptr[j : j + 2])
+    found, weight = net.adjacency.indices[row], net.adjacency.data[row]
+    order = np.lexsort((net.ranking[found], -weight))
+    return found[order], weight[order]
 
 
-def table_of(
+def _table_of(
     net: AttributeNetwork, j: int, features: NDArray[np.intp], weight: Iterable[float]
 ) -> Neighbors:
     """Return features and the weights of their edges with `j` as a table."""
@@ -149,7 +144,7 @@ def table_of(
 
 
 # So many features are named in a sentence.
-SHOWN = 5
+_SHOWN = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,9 +230,9 @@ class Explanation:
 
 
 def _listed(items: Neighbors, which: str) -> str:
-    shown = ", ".join(f"{item.name} ({item.similarity:.3g})" for item in items[:SHOWN])
+    shown = ", ".join(f"{item.name} ({item.similarity:.3g})" for item in items[:_SHOWN])
     some = "feature" if len(items) == 1 else "features"
-    most = "" if len(items) <= SHOWN else ", most of all"
+    most = "" if len(items) <= _SHOWN else ", most of all"
     return f"{len(items)} {which} {some}{most or ':'} {shown}"
 
 
@@ -261,9 +256,7 @@ def strongest_better(
 
 def explain(net: AttributeNetwork, j: int) -> Explanation:
     """Return what the network says about feature `j`."""
-    found, weight = row_of(net, j)
-    order = np.lexsort((net.ranking[found], -weight))
-    found, weight = found[order], weight[order]
+    found, weight = _row_of(net, j)
     better = net.ranking[found] < net.ranking[j]
     for_whom = net._better[0][found] == j
     groups = net.communities()
@@ -278,8 +271,8 @@ def explain(net: AttributeNetwork, j: int) -> Explanation:
         community=label,
         community_size=int(groups.size[label]) if label >= 0 else 0,
         community_hub=str(net.names[groups.hub[label]]) if label >= 0 else None,
-        members=table_of(net, j, found[for_whom], weight[for_whom]),
-        redundant_with=table_of(net, j, found[better], weight[better]),
+        members=_table_of(net, j, found[for_whom], weight[for_whom]),
+        redundant_with=_table_of(net, j, found[better], weight[better]),
         isolated=not len(found),
         truncated=net.truncated_,
     )
@@ -407,17 +400,15 @@ class CoverExplanation(Explanation):
 
     def _many(self) -> str:
         items = self.members
-        shown = ", ".join(f"{k.name} ({_r(k)})" for k in items[:SHOWN])
+        shown = ", ".join(
+            f"{k.name} (r = {signed(k._shown())})" for k in items[:_SHOWN]
+        )
         some = "feature" if len(items) == 1 else "features"
-        most = ", most of all" if len(items) > SHOWN else ""
+        most = ", most of all" if len(items) > _SHOWN else ""
         return (
             f"It stands for {len(items):,} {some}, mean |r| "
             f"{signed(self.mean_correlation or 0.0)}{most}: {shown}."
         )
-
-
-def _r(neighbor: Any) -> str:
-    return f"r = {signed(neighbor.correlation)}"
 
 
 def explain_cover(
@@ -429,7 +420,7 @@ def explain_cover(
     strength = np.abs(found.r[below])
     known = np.isfinite(found.r[j])
     # Not by edges: a correlation of 0 makes none.
-    members = table_of(net, j, below, strength) if len(below) else Neighbors()
+    members = _table_of(net, j, below, strength)
     return CoverExplanation(
         **{**vars(explain(net, j)), "members": members},
         representative=str(found.names[j]) if known else None,

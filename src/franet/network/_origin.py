@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from franet._common.checked import check_value
 from franet._common.threads import count_threads
 from franet.engine._numpy import TileEngine
 from franet.engine.levels import Levels
-from franet.exceptions import DataError, UsageError
+from franet.exceptions import DataError, Setting, UsageError
 from franet.pairs.alike import dissimilarities, weight_sum
 from franet.pairs.similarity import CORRELATIONS, open_source
 from franet.search.exact import Settings, edge_rule, top_of
@@ -78,18 +79,16 @@ def complete_above(adjacency: Any, max_edges: int, n_used: int) -> NDArray[np.fl
     return floor
 
 
-def edges_at(
+def _edges_at(
     net: AttributeNetwork, origin: Origin, threshold: float, X: Any
 ) -> AttributeNetwork:
     """Return the network with the edges that the table has at a threshold."""
     adjacency, n_edges, n_used = _compute(origin, threshold, X)
-    n, truncated, floor = adjacency.shape[0], adjacency.nnz // 2 < n_edges, None
+    truncated, floor, columns = adjacency.nnz // 2 < n_edges, None, origin.columns
     if truncated:
-        floor = complete_above(adjacency, origin.settings.max_edges, n_used)
-        floor = floor[origin.columns]
-    if not np.array_equal(origin.columns, np.arange(n)):
-        adjacency = adjacency[origin.columns][:, origin.columns].tocsr()
-        adjacency.sort_indices()
+        floor = complete_above(adjacency, origin.settings.max_edges, n_used)[columns]
+    if not np.array_equal(columns, np.arange(adjacency.shape[0])):
+        adjacency = _part(adjacency, columns)
         n_edges = adjacency.nnz // 2
     if not truncated:
         _check_same(net, adjacency, threshold)
@@ -119,7 +118,7 @@ def _compute(origin: Origin, threshold: float, X: Any) -> tuple[Any, int, int]:
         return sparse.csr_array((n, n)), 0, len(columns)
     engine = TileEngine(source, n_threads)
     extrema = engine.extrema()
-    top = top_of(engine, extrema, settings)
+    top = top_of(source.top, extrema, settings)
     measure, edges = edge_rule(extrema, settings, top, np.array([top - threshold]))
     levels = Levels(engine, extrema, edges, measure)
     n_edges, most = int(levels.n_edges[0]) // 2, settings.max_edges
@@ -136,6 +135,13 @@ def among_all(matrix: Any, columns: NDArray[np.intp], n: int) -> Any:
     coo = matrix.tocoo()
     j, k = coo.coords
     return sparse.csr_array((coo.data, (columns[j], columns[k])), (n, n))
+
+
+def _part(adjacency: Any, chosen: NDArray[np.intp]) -> Any:
+    """Return the edges between some features."""
+    part = adjacency[chosen][:, chosen].tocsr()
+    part.sort_indices()
+    return part
 
 
 def _check_same(net: AttributeNetwork, adjacency: Any, threshold: float) -> None:
@@ -175,12 +181,7 @@ def similarities(
     known[part.coords] = part.data
     if X is None:
         return known
-    if net._origin is None:
-        raise DataError(
-            "How this network was made is not known, so X does not help. Fit FRANe, "
-            "and use its network_."
-        )
-    origin = net._origin
+    origin = _origin_of(net)
     d = dissimilarities(
         origin.read(X, False), origin.columns[features], **origin.comparison
     )
@@ -209,22 +210,18 @@ def subgraph(
 ) -> AttributeNetwork:
     """Return the network of some features, or of the best ones."""
     if (features is None) == (top is None):
-        raise UsageError("give either features=[...] or top=..., and not both")
+        given = Setting("features"), Setting("top")
+        raise UsageError("give either {} or {}, and not both", *given)
     if top is not None:
-        if top < 1:
-            raise UsageError(f"top={top}: give a number of features, at least 1")
+        check_value("top", top, top >= 1, "give a number of features, at least 1")
         chosen = np.argsort(net.ranking, kind="stable")[:top]
     else:
         chosen = _positions(net, features)
-    adjacency = net.adjacency[chosen][:, chosen].tocsr()
-    adjacency.sort_indices()
-    origin = net._origin
+    adjacency, origin = _part(net.adjacency, chosen), net._origin
     if origin is not None:
         floor = None if origin.floor is None else origin.floor[chosen]
         origin = replace(origin, columns=origin.columns[chosen], floor=floor)
     who = net.representation
-    if who is not None:
-        who = who.of(chosen)
     return replace(
         net,
         adjacency=adjacency,
@@ -232,17 +229,14 @@ def subgraph(
         scores=net.scores[chosen],
         ranking=net.ranking[chosen],
         n_edges=adjacency.nnz // 2,
-        representation=who,
+        representation=None if who is None else who.of(chosen),
         _origin=origin,
     )
 
 
 def _positions(net: AttributeNetwork, features: Any) -> NDArray[np.intp]:
-    if isinstance(features, str):
-        raise UsageError(f"features={features!r}: give a list of features")
     chosen = np.array([net._index.find(feature) for feature in features], np.intp)
-    if not len(chosen):
-        raise UsageError("features=[]: give at least one feature")
+    check_value("features", [], len(chosen) > 0, "give at least one feature")
     found, count = np.unique(chosen, return_counts=True)
     if (count > 1).any():
         name = str(net.names[found[count > 1][0]])
@@ -253,20 +247,24 @@ def _positions(net: AttributeNetwork, features: Any) -> NDArray[np.intp]:
 def at(net: AttributeNetwork, threshold: float, X: Any) -> AttributeNetwork:
     """Return the network at another threshold, from kept edges where they suffice."""
     threshold = float(threshold)
-    if not np.isfinite(threshold):
-        raise UsageError(f"threshold={threshold}: give a finite number")
+    is_finite = bool(np.isfinite(threshold))
+    check_value("threshold", threshold, is_finite, "give a finite number")
     slack = _SLACK * _scale(net)
     missing = _what_is_missing(net, threshold, slack)
     if missing is None:
         return _sparser(net, threshold, threshold - slack)
     if X is None:
         raise DataError(f"{missing} Pass the table of the fit: at({threshold:g}, X=X).")
+    return _edges_at(net, _origin_of(net, f"{missing} "), threshold, X)
+
+
+def _origin_of(net: AttributeNetwork, missing: str = "") -> Origin:
     if net._origin is None:
         raise DataError(
-            f"{missing} How this network was made is not known, so X does not help. "
+            f"{missing}How this network was made is not known, so X does not help. "
             "Fit FRANe, and use its network_."
         )
-    return edges_at(net, net._origin, threshold, X)
+    return net._origin
 
 
 def _scale(net: AttributeNetwork) -> float:
@@ -309,15 +307,14 @@ def _what_is_missing(
 
 
 def _sparser(net: AttributeNetwork, threshold: float, limit: float) -> AttributeNetwork:
-    origin = net._origin
-    weighted = origin is None or origin.settings.weighted
-    coo = net.adjacency.tocoo()
-    j, k = coo.coords
-    keep = coo.data >= limit if weighted else np.ones(coo.nnz, bool)
-    adjacency = sparse.csr_array(
-        (coo.data[keep], (j[keep], k[keep])), net.adjacency.shape
-    )
-    adjacency.sort_indices()
+    origin, adjacency = net._origin, net.adjacency
+    if origin is None or origin.settings.weighted:
+        coo = adjacency.tocoo()
+        j, k = coo.coords
+        keep = coo.data >= limit
+        kept = coo.data[keep], (j[keep], k[keep])
+        adjacency = sparse.csr_array(kept, adjacency.shape)
+        adjacency.sort_indices()
     if origin is not None:
         origin = replace(origin, floor=None)
     return replace(

@@ -13,6 +13,7 @@ from franet.pairs.similarity._sparse import constant_in
 
 __all__ = [
     "REDUNDANT",
+    "cluster_order",
     "correlations",
     "dissimilarities",
     "redundant_among",
@@ -144,3 +145,27 @@ def redundant_among(
         if strength[at, best] >= REDUNDANT:
             partner[at], weight[at] = best, r[at, best]
     return partner, weight
+
+
+def cluster_order(values: NDArray[np.float64], *, gap: float = 0.0) -> NDArray[np.intp]:
+    """Return an order in which similar features are side by side.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, n)
+        Similarities; not finite where nothing is known, which counts as least similar.
+    gap : float, default=0.0
+        How much less similar than the least known similarity that is, as a share of
+        their range.
+    """
+    n, known = len(values), np.isfinite(values)
+    if n < 3 or not known.any():
+        return np.arange(n)
+    from scipy.cluster.hierarchy import leaves_list, linkage
+
+    low, high = values[known].min(), values[known].max()
+    floor = low - gap * max(high - low, abs(high) * 0.1)
+    distance = high - np.where(known, values, floor)
+    pairs = np.maximum(distance, distance.T)[np.triu_indices(n, 1)]
+    tree = linkage(pairs, "average", optimal_ordering=True)
+    return np.asarray(leaves_list(tree), np.intp)

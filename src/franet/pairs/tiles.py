@@ -106,6 +106,10 @@ class PairSource(ABC):
     def tile(self, i: int, j: int) -> NDArray[Any]:
         """Return the dissimilarities of block `i` against block `j`."""
 
+    def _rows(self, i: int) -> slice:
+        """Return the features of a block, those it is padded with included."""
+        return slice(i * self.block, (i + 1) * self.block)
+
     def exact_tile(self, i: int, j: int) -> NDArray[np.float64]:
         """Return the same in float64."""
         return self.tile(i, j)
@@ -215,21 +219,10 @@ class TileGrid:
 _Pairs = list[tuple[int, int]]
 
 
-class _Play(ABC):
-    """Blocks that meet each other, in stages of plays that share no block."""
-
-    n_blocks: int
-
-    @abstractmethod
-    def stages(self) -> list[list[_Play]]:
-        """Return the parts; none if it is played in rounds."""
-
-    @abstractmethod
-    def rounds(self) -> list[_Pairs]:
-        """Return the rounds of a play without parts."""
+# Plays have stages of parts that share no block; those without any have rounds.
 
 
-class _Within(_Play):
+class _Within:
     """All blocks of some groups against each other, and each against itself."""
 
     def __init__(self, groups: list[range]) -> None:
@@ -256,7 +249,7 @@ class _Within(_Play):
         return [pairs for pairs in found if pairs]
 
 
-class _Across(_Play):
+class _Across:
     """All blocks of some groups against all blocks of others."""
 
     def __init__(self, a: list[range], b: list[range]) -> None:
@@ -278,6 +271,9 @@ class _Across(_Play):
             [(i, many[(s + turn) % len(many)]) for s, i in enumerate(few)]
             for turn in turns
         ]
+
+
+_Play = _Within | _Across
 
 
 def _halves(groups: list[range]) -> tuple[list[range], list[range]]:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from franet.plotting._coverage import plot_coverage
-from franet.plotting._critical_difference import plot_critical_difference
-from franet.plotting._curves import plot_curves
+from franet.plotting._comparisons import (
+    plot_critical_difference,
+    plot_curves,
+    plot_simplex,
+)
 from franet.plotting._network import plot_network
-from franet.plotting._quality import plot_quality
-from franet.plotting._scores import plot_scores
-from franet.plotting._similarity import plot_similarity
-from franet.plotting._simplex import plot_simplex
+from franet.plotting._ranking import (
+    plot_coverage,
+    plot_quality,
+    plot_scores,
+    plot_similarity,
+)
 
 __all__ = [
     "plot_coverage",

@@ -2,47 +2,38 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from franet._common.checked import (
-    AXES,
-    FLAG,
-    NETWORK,
-    SEED,
-    WHOLE,
-    checked,
-    optional,
-)
+from franet._common.checked import FLAG, NETWORK, SEED, WHOLE, optional
 from franet._common.features import edges_of
 from franet.network import AttributeNetwork, Representation, layout
-from franet.network._backbone import backbone
+from franet.network._layout import backbone
 from franet.plotting._style import (
     INK,
-    MUTED,
     OTHER,
-    PALETTE,
+    add_legend,
+    add_title,
     best_of,
-    colours_of,
+    colors_of,
     network_of,
     new_axes,
+    picture,
     short,
 )
 
-__all__ = ["plot_network"]
 
-
-@checked(
+@picture(
     network=NETWORK,
     top=WHOLE,
     max_edges=optional(WHOLE),
     labels=WHOLE,
     legend=FLAG,
     seed=SEED,
-    ax=optional(AXES),
 )
 def plot_network(
     network: Any,
@@ -75,13 +66,7 @@ def plot_network(
         Whether communities are listed.
     seed : int, default=0
         The seed of the layout.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; by default in a new figure.
-
-    Returns
-    -------
-    ax : matplotlib.axes.Axes
-        The axes.
+    {ax_to_axes}
 
     Examples
     --------
@@ -92,21 +77,37 @@ def plot_network(
     best = best_of(net, top)
     ax = new_axes(ax, (8.0, 7.0))
     part = net.subgraph(top=top)
-    found = net.communities()
-    member = found.labels[best]
+    member = net.communities().labels[best]
     drawn = backbone(part.adjacency, 2 * len(part) if max_edges is None else max_edges)
-    places = layout(drawn, _consecutive(member, drawn), seed=seed)
-    colours = _by_size(member)
-    _draw_edges(ax, drawn, places, colours, part.representation)
-    dots = ax.scatter(*places.T, c=colours, edgecolors="white", lw=0.6, zorder=3)
+    linked = np.diff(drawn.indptr) > 0
+    places = layout(drawn, _by_size(member, linked), seed=seed)
+    # The communities with most features in the picture differ in color.
+    shown = _by_size(member)
+    colors = colors_of(shown)
+    _draw_edges(ax, drawn, places, colors, part.representation)
+    dots = ax.scatter(*places.T, c=colors, edgecolors="white", lw=0.6, zorder=3)
     if legend:
-        _legend(ax, net, found, member, colours)
-    ax.set_title(
+        from matplotlib.lines import Line2D
+
+        add_legend(
+            ax,
+            net,
+            member,
+            shown,
+            partial(Line2D, [], [], marker="o", linestyle=""),
+            lambda name, size: f"{short(name)} and {size - 1:,} more",
+            others="others",
+            fontsize=8,
+            title="Communities, by their best feature"
+            if net.representation is None
+            else "Groups, by their representative",
+            loc="upper left",
+            bbox_to_anchor=(1.0, 1.0),
+        )
+    add_title(
+        ax,
         f"{len(part):,} of {len(net):,} features · {drawn.nnz // 2:,} of "
         f"{part.n_edges:,} edges between them",
-        fontsize=10,
-        color=MUTED,
-        loc="left",
     )
     ax.set_aspect("equal")
     ax.set_axis_off()
@@ -118,24 +119,15 @@ def plot_network(
     return ax
 
 
-def _consecutive(member: NDArray[np.intp], drawn: Any) -> NDArray[np.intp]:
-    """Return labels 0, 1, … by size; features without a drawn edge have none."""
+def _by_size(member: NDArray[np.intp], counted: Any = True) -> NDArray[np.intp]:
+    """Return labels 0, 1, … by size; features that are not counted have none, -1."""
     out = np.full(len(member), -1, np.intp)
-    there = (member >= 0) & (np.diff(drawn.indptr) > 0)
+    there = (member >= 0) & counted
     _, part, size = np.unique(member[there], return_inverse=True, return_counts=True)
     place = np.empty(len(size), np.intp)
     place[np.argsort(-size, kind="stable")] = np.arange(len(size))
     out[there] = place[part]
     return out
-
-
-def _by_size(member: NDArray[np.intp]) -> list[str]:
-    """Return colours: the communities with most features in the picture differ."""
-    found, part, size = np.unique(member, return_inverse=True, return_counts=True)
-    size = np.where(found < 0, -1, size)
-    place = np.empty(len(size), np.intp)
-    place[np.argsort(-size, kind="stable")] = np.arange(len(size))
-    return colours_of(np.where(member < 0, -1, place[part]))
 
 
 def _sizes(
@@ -156,7 +148,7 @@ def _draw_edges(
     ax: Any,
     drawn: Any,
     places: NDArray[np.float64],
-    colours: list[str],
+    colors: list[str],
     signs: Representation | None,
 ) -> None:
     """Draw the edges; dashed where a correlation is negative and the weight not."""
@@ -173,7 +165,7 @@ def _draw_edges(
     lines = np.stack([places[j], places[k]], axis=1)
     rgba = np.array(
         [
-            to_rgba(colours[a] if colours[a] == colours[b] else OTHER)
+            to_rgba(colors[a] if colors[a] == colors[b] else OTHER)
             for a, b in zip(j.tolist(), k.tolist(), strict=True)
         ]
     )
@@ -187,46 +179,6 @@ def _draw_edges(
             linestyles=["--" if flag else "-" for flag in negative],
             zorder=1,
         )
-    )
-
-
-def _legend(
-    ax: Any,
-    net: AttributeNetwork,
-    found: Any,
-    member: NDArray[np.intp],
-    colours: list[str],
-) -> None:
-    from matplotlib.lines import Line2D
-
-    seen: dict[str, int] = {}
-    for label, colour in zip(member.tolist(), colours, strict=True):
-        if label >= 0 and colour != OTHER:
-            seen.setdefault(colour, label)
-    entries = [
-        Line2D(
-            [],
-            [],
-            marker="o",
-            linestyle="",
-            color=colour,
-            label=f"{short(net.names[found.hub[c]])} and {found.size[c] - 1:,} more",
-        )
-        for colour, c in sorted(seen.items(), key=lambda pair: PALETTE.index(pair[0]))
-    ]
-    if OTHER in colours:
-        entries.append(Line2D([], [], marker="o", ls="", color=OTHER, label="others"))
-    ax.legend(
-        handles=entries,
-        title="Communities, by their best feature"
-        if net.representation is None
-        else "Groups, by their representative",
-        loc="upper left",
-        bbox_to_anchor=(1.0, 1.0),
-        frameon=False,
-        fontsize=8,
-        title_fontsize=8,
-        alignment="left",
     )
 
 

@@ -13,15 +13,12 @@ if TYPE_CHECKING:
     from franet.rankers.column_subset import ColumnSubset
     from franet.rankers.facility_location import FacilityLocation
     from franet.rankers.genie3 import Genie3
-    from franet.rankers.laplacian import LaplacianScore
     from franet.rankers.mcfs import MCFS
     from franet.rankers.ndfs import NDFS
-    from franet.rankers.random import RandomRanking
-    from franet.rankers.spec import SPEC
-    from franet.rankers.subspaces import RandomSubspaces
+    from franet.rankers.simple import RandomRanking, Variance
+    from franet.rankers.spectral import SPEC, LaplacianScore
     from franet.rankers.udfs import UDFS
     from franet.rankers.urelief import URelief
-    from franet.rankers.variance import Variance
 
 __all__ = [
     "MCFS",
@@ -36,7 +33,6 @@ __all__ = [
     "Genie3",
     "LaplacianScore",
     "RandomRanking",
-    "RandomSubspaces",
     "URelief",
     "Variance",
     "get",
@@ -50,15 +46,14 @@ RANKERS = {
     "facility-location": ("franet.rankers.facility_location", "FacilityLocation"),
     "frane": ("franet.estimators._frane", "FRANe"),
     "genie3": ("franet.rankers.genie3", "Genie3"),
-    "laplacian": ("franet.rankers.laplacian", "LaplacianScore"),
+    "laplacian": ("franet.rankers.spectral", "LaplacianScore"),
     "mcfs": ("franet.rankers.mcfs", "MCFS"),
     "ndfs": ("franet.rankers.ndfs", "NDFS"),
-    "random": ("franet.rankers.random", "RandomRanking"),
-    "spec": ("franet.rankers.spec", "SPEC"),
-    "subspaces": ("franet.rankers.subspaces", "RandomSubspaces"),
+    "random": ("franet.rankers.simple", "RandomRanking"),
+    "spec": ("franet.rankers.spectral", "SPEC"),
     "udfs": ("franet.rankers.udfs", "UDFS"),
     "urelief": ("franet.rankers.urelief", "URelief"),
-    "variance": ("franet.rankers.variance", "Variance"),
+    "variance": ("franet.rankers.simple", "Variance"),
 }
 # What `get` knows.
 NAMES = sorted(RANKERS)

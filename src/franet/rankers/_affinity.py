@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.linalg import eigh, qr
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import NearestNeighbors
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.extmath import row_norms
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
@@ -19,17 +20,6 @@ from franet.estimators._base import Need
 from franet.pairs.similarity._sparse import constant_in
 from franet.pairs.similarity._standardize import powers_of_two
 from franet.rankers._base import Ranker
-
-__all__ = [
-    "AFFINITY_CONSTRAINTS",
-    "Affinity",
-    "GraphRanker",
-    "affinity",
-    "autocorrelation",
-    "dense",
-    "neighbors",
-    "scaled",
-]
 
 # A row whose weights sum to less than this share of its number of edges has none.
 NO_WEIGHT = 1e-12
@@ -48,10 +38,12 @@ EQUAL, ROUNDING = 1e-9, 1e-12
 # So many neighbours more are looked at for such ones, and then so many values at once.
 SPARE, BATCH = 8, 1 << 21
 
-AFFINITY_CONSTRAINTS: dict[str, list[Any]] = {
-    "affinity": [StrOptions({"heat", "binary", "cosine"})],
-    "width": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
-}
+# Up to so many examples a dense solver finds eigenvectors.
+DENSE_ROWS = 2000
+# Eigenvalues that are closer count as one.
+SAME_VALUE = 1e-8
+# So many more are computed, to see where a group of equal eigenvalues ends.
+MORE = 8
 
 
 @dataclass(frozen=True)
@@ -229,39 +221,27 @@ def autocorrelation(graph: Affinity, X: Any, *, centre: bool) -> NDArray[np.floa
 
     With ``centre``, f is first centred by its mean weighted by the degrees.
     """
+    W, degrees = graph.weights, graph.degrees
+    total = max(degrees.sum(), TINY)
     if sparse.issparse(X):
-        own, shared, sums = _sparse_moments(graph, X)
-        raw = own.copy()
+        X = X.astype(np.float64)
+        raw = own = np.ravel(X.multiply(X).T @ degrees)
+        shared = np.ravel((W @ X).multiply(X).sum(axis=0))
         if centre:
-            mean_square = sums**2 / max(graph.degrees.sum(), TINY)
+            mean_square = np.ravel(X.T @ degrees) ** 2 / total
             own, shared = own - mean_square, shared - mean_square
         return _ratio(shared, own, raw)
     out = np.empty(X.shape[1])
     width = max(1, BLOCK // X.shape[0])
     for start in range(0, X.shape[1], width):
-        block = slice(start, start + width)
-        out[block] = _block_autocorrelation(graph, X[:, block], centre)
+        F = np.array(X[:, start : start + width], dtype=np.float64, order="C")
+        raw = degrees @ (F * F)
+        if centre:
+            F -= (degrees @ F) / total
+        own = degrees @ (F * F)
+        shared = np.einsum("ij,ij->j", F, W @ F)
+        out[start : start + width] = _ratio(shared, own, raw)
     return out
-
-
-def _sparse_moments(graph: Affinity, X: Any) -> tuple[NDArray[np.float64], ...]:
-    X = X.astype(np.float64)
-    own = np.ravel(X.multiply(X).T @ graph.degrees)
-    shared = np.ravel((graph.weights @ X).multiply(X).sum(axis=0))
-    return own, shared, np.ravel(X.T @ graph.degrees)
-
-
-def _block_autocorrelation(
-    graph: Affinity, block: NDArray[Any], centre: bool
-) -> NDArray[np.float64]:
-    F = np.array(block, dtype=np.float64, order="C")
-    degrees = graph.degrees
-    raw = degrees @ (F * F)
-    if centre:
-        F -= (degrees @ F) / max(degrees.sum(), TINY)
-    own = degrees @ (F * F)
-    shared = np.einsum("ij,ij->j", F, graph.weights @ F)
-    return _ratio(shared, own, raw)
 
 
 def _ratio(
@@ -272,34 +252,106 @@ def _ratio(
     return np.clip(ratio, -1.0, 1.0)
 
 
-class GraphRanker(Ranker):
+def inverse_roots(degrees: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return D^(−1/2), zero for a row without an edge."""
+    there = degrees > 0
+    return np.where(there, 1 / np.sqrt(np.where(there, degrees, 1.0)), 0.0)
+
+
+def normalised(graph: Affinity) -> Any:
+    """Return N = D^(−1/2) W D^(−1/2), sparse; the normalised Laplacian is I − N."""
+    roots = sparse.diags_array(inverse_roots(graph.degrees))
+    return sparse.csr_array(roots @ graph.weights @ roots)
+
+
+def embedding(
+    graph: Affinity, k: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the k smallest eigenvalues of I − N, with their eigenvectors, m × k.
+
+    The trivial eigenvector D^(1/2)·1 is taken out, by moving its eigenvalue from 0 to
+    the other end: in a graph of several components no solver would name it first.
+    There are never more than m − 1.
+    """
+    N = normalised(graph)
+    m = N.shape[0]
+    k = min(k, m - 1)
+    trivial = np.sqrt(graph.degrees)
+    length = np.linalg.norm(trivial)
+    trivial = trivial / length if length > 0 else trivial
+    wanted = min(k + MORE, m)
+    if m <= DENSE_ROWS or wanted >= m:
+        values, vectors = _dense(N, trivial, wanted)
+    else:
+        values, vectors = _iterative(N, trivial, wanted)
+    order = np.argsort(-values, kind="stable")
+    values, vectors = 1.0 - values[order], vectors[:, order]
+    return values[:k], _fix_basis(values, vectors)[:, :k]
+
+
+def _dense(
+    N: Any, trivial: NDArray[np.float64], wanted: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    m = len(trivial)
+    A = N.toarray()
+    A -= 2 * np.outer(trivial, trivial)
+    values, vectors = eigh(A, subset_by_index=(m - wanted, m - 1))
+    return values, vectors
+
+
+def _iterative(
+    N: Any, trivial: NDArray[np.float64], wanted: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    m = len(trivial)
+
+    def product(v: NDArray[np.float64]) -> NDArray[np.float64]:
+        v = np.ravel(v)
+        return np.asarray(N @ v - 2 * trivial * (trivial @ v))
+
+    operator = LinearOperator((m, m), matvec=product, dtype=np.float64)
+    # The same start in every run: the result must not depend on chance.
+    start = np.random.default_rng(0).normal(size=m)
+    try:
+        values, vectors = eigsh(
+            operator, k=wanted, which="LA", v0=start, ncv=min(m, 4 * wanted + 20)
+        )
+    except ArpackNoConvergence:
+        return _dense(N, trivial, wanted)
+    return values, vectors
+
+
+def _fix_basis(
+    values: NDArray[np.float64], vectors: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Choose a basis that depends only on the space, where eigenvalues are equal.
+
+    Components of the graph give equal eigenvalues, of which a solver returns any
+    rotation. QR with pivoting sees the space alone.
+    """
+    vectors = vectors.copy()
+    ends = np.flatnonzero(np.diff(values) > SAME_VALUE) + 1
+    for group in np.split(np.arange(len(values)), ends):
+        if len(group) > 1:
+            Q = qr(vectors[:, group].T, pivoting=True)[0]
+            vectors[:, group] = vectors[:, group] @ Q
+    return vectors
+
+
+class NeighborRanker(Ranker):
     """A base for rankers that look at the neighbours of each example.
 
     It finds the constant columns, which rank last whatever their score.
+
+    Attributes
+    ----------
+    constant_ : ndarray of bool of shape (n_features_in_,)
+        Constant columns.
+    n_iter_ : int
+        Number of iterations; `max_iter` if the tolerance was not reached.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **Ranker._parameter_constraints,
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "standardize": ["boolean"],
-    }
-
-    _needs: ClassVar[dict[str, Need]] = {"width": Need("auto", "affinity", ("heat",))}
-
-    n_neighbors: int
-    standardize: bool
-    affinity: str
-    width: float | str
-
-    def _set_scores(
-        self,
-        scores: NDArray[np.float64],
-        last: NDArray[np.bool_] | None = None,
-        second: NDArray[np.float64] | None = None,
-        n_selected: int | None = None,
-    ) -> None:
-        last = self.constant_ if last is None else last
-        super()._set_scores(scores, last, second, n_selected)
+    n_neighbors: int = 5
+    standardize: bool = False
 
     def _begin(self, X: Any) -> Any:
         """Find the constant columns; return the table, where squares do not overflow.
@@ -314,6 +366,34 @@ class GraphRanker(Ranker):
             self._unit = float(powers_of_two(np.array([largest]))[0])
             return X * self._unit
         return X
+
+
+class GraphRanker(NeighborRanker):
+    """A base for rankers that look at a weighted graph of the examples.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=5
+        Neighbours of each example, at most all others. Two examples are connected if
+        either is a neighbour of the other.
+    affinity : {"heat", "binary", "cosine"}, default="heat"
+        The weight of an edge: ``exp(-d² / width)``, 1, or the cosine of the angle
+        between two examples (zero if negative).
+    width : float or "auto", default="auto"
+        The width of the heat kernel. ``"auto"`` is the median of d² over neighbours
+        that differ. With a fixed width, such as the literature's 1, all weights may
+        be zero: then the graph says nothing, and a warning says so.
+
+    Attributes
+    ----------
+    width_ : float
+        The width of the heat kernel that was used; NaN without one.
+    """
+
+    _needs: ClassVar[dict[str, Need]] = {"width": Need("auto", "affinity", ("heat",))}
+
+    affinity: str = "heat"
+    width: float | str = "auto"
 
     def _affinity(self, X: Any) -> Affinity:
         """Return the graph of the rows of X; note it if it collapsed."""
@@ -332,5 +412,23 @@ class GraphRanker(Ranker):
         graph = affinity(table, self.n_neighbors, self.affinity, width)
         self.width_ = graph.width / unit / unit
         if graph.collapsed:
-            self._collapse(graph.collapsed)
+            self._collapsed = graph.collapsed
         return graph
+
+
+def settle(
+    ranker: Any, n: int, step: Callable[[NDArray[np.float64]], NDArray[np.float64]]
+) -> NDArray[np.float64]:
+    """Let ``W = step(lengths of its n rows)`` settle; return these lengths.
+
+    The ranker's `max_iter` and `tol` say how long, its `n_iter_` is set.
+    """
+    lengths, before = np.full(n, 0.5), np.zeros(n)
+    for iteration in range(1, ranker.max_iter + 1):
+        ranker.n_iter_ = iteration
+        W = step(lengths)
+        lengths = np.sqrt(np.einsum("jk,jk->j", W, W))
+        if np.linalg.norm(lengths - before) <= ranker.tol * np.linalg.norm(lengths):
+            break
+        before = lengths
+    return lengths

@@ -4,29 +4,105 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from typing import Any, Self
+from dataclasses import dataclass, field
+from inspect import signature
+from numbers import Integral, Real
+from typing import Any, Self, dataclass_transform
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
 
+from franet._common.docs import entries, shared_docs
 from franet.estimators._base import FeatureRanker
 from franet.estimators._callbacks import telling
 from franet.estimators._validation import check_table, fit_context, number_to_select
 from franet.exceptions import DegenerateRankingWarning
 from franet.search.ranking import tie_groups
 
-__all__ = ["TIED_SHARE", "Ranker"]
-
 # A ranking in which more than this share of the features tie says little.
 TIED_SHARE = 0.5
 
+COUNT = Interval(Integral, 1, None, closed="left")
+POSITIVE = Interval(Real, 0, None, closed="neither")
+NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
+# What parameters of more than one ranker may be, by name.
+SHARED_CONSTRAINTS: dict[str, list[Any]] = {
+    **FeatureRanker._parameter_constraints,
+    "affinity": [StrOptions({"heat", "binary", "cosine"})],
+    "max_iter": [COUNT],
+    "n_clusters": [COUNT],
+    "n_jobs": [Integral, None],
+    "n_neighbors": [COUNT],
+    "n_ranked": [None, COUNT],
+    "random_state": ["random_state"],
+    "standardize": ["boolean"],
+    "tol": [NOT_NEGATIVE],
+    "width": [StrOptions({"auto"}), POSITIVE],
+}
 
+
+@dataclass_transform(eq_default=False, kw_only_default=True)
+@dataclass(eq=False, repr=False)
 class Ranker(FeatureRanker):
     """A base for rankers that score the columns of a checked table.
 
-    A ranker implements `_score`: a float64 score for each column, larger is better.
-    It may call `_collapse` to say that what it is built on has collapsed.
+    Rankers are dataclasses whose fields are their parameters. A ranker implements
+    `_score`: a float64 score for each column, larger is better.
+    It sets `_collapsed` to why what it is built on has collapsed, if it has. It names
+    the constraints of those of its parameters that are not in `SHARED_CONSTRAINTS`. A
+    line ``{name}`` of its docstring becomes the entry of that name in the docstring of
+    this class or of one between them, and ``{attributes}`` all attributes named here.
+
+    Parameters
+    ----------
+    n_features_to_select : int or float, default=None
+        How many features `transform` keeps; a float is a share, None keeps half.
+    max_iter : int, default=50
+        Largest number of iterations.
+    tol : float, default=1e-4
+        The iteration ends when the vector of scores moves by less than this share of
+        its length.
+    n_ranked : int, default=None
+        How many features are put in order by picking; None: as many as
+        `n_features_to_select` asks for (64 if it is None), at least 64. The others
+        are ordered by what each alone would add after the last pick.
+    n_jobs : int, default=None
+        Number of threads; -1 and None mean all cores. No result depends on it.
+
+    Attributes
+    ----------
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        The scores, under scikit-learn's name.
+    ranking_ : ndarray of shape (n_features_in_,)
+        1 is best. Scores within 1e-9 of each other are equal.
+    order_ : ndarray of int of shape (n_features_in_,)
+        All features, best first.
+    support_ : ndarray of bool of shape (n_features_in_,)
+        The features that `transform` keeps.
+    n_features_ : int
+        How many those are.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Their names, if the table has names.
     """
+
+    n_features_to_select: int | float | None = field(default=None, kw_only=False)
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        dataclass(eq=False, repr=False, kw_only=True)(cls)
+        known = {**SHARED_CONSTRAINTS, **cls._parameter_constraints}
+        # Those that it has, in their order; a base for other rankers has none.
+        names = [name for name in signature(cls).parameters if name in known]
+        if names:
+            cls._parameter_constraints = {name: known[name] for name in names}
+        bases = [base for base in cls.__mro__[:0:-1] if issubclass(base, Ranker)]
+        texts = {k: v for base in bases for k, v in entries(base.__doc__).items()}
+        common = entries(Ranker.__doc__).items()
+        every = "\n".join(text for name, text in common if name.endswith("_"))
+        shared_docs(attributes=every, **texts)(cls)
 
     @fit_context
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -49,16 +125,15 @@ class Ranker(FeatureRanker):
             # Before the work, not after it.
             number_to_select(self.n_features_to_select, self.n_features_in_)
             self._collapsed = self._diagnosis = ""
-            self._set_scores(self._score(table))
+            scores = self._score(table)
+            # Constant columns rank last, whatever their score, where they are known.
+            self._set_scores(scores, last=getattr(self, "constant_", None))
             self._diagnose()
         return self
 
     @abstractmethod
     def _score(self, X: Any) -> NDArray[np.float64]:
         """Return a score for each column, larger is better."""
-
-    def _collapse(self, reason: str) -> None:
-        self._collapsed = reason
 
     def _diagnose(self) -> None:
         """Warn if the ranking says less than its length suggests."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -11,16 +10,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from franet.engine.device import wanted
+from franet.estimators._parameters import AGNOS, constraints
 from franet.exceptions import DataError
-from franet.rankers import _agnos_numpy, _agnos_torch
-from franet.rankers._agnos_numpy import Network, Settings, Training
-from franet.rankers._base import Ranker
+from franet.rankers._agnos import initial, train
+from franet.rankers._base import COUNT, NOT_NEGATIVE, POSITIVE, Ranker
 from franet.rankers.intrinsic_dimension import intrinsic_dimension
-
-__all__ = ["AgnoS"]
 
 
 class AgnoS(Ranker):
@@ -44,8 +41,7 @@ class AgnoS(Ranker):
 
     Parameters
     ----------
-    n_features_to_select : int, float or None, default=None
-        How many features `transform` keeps: a count, a share, or None for half.
+    {n_features_to_select}
     variant : {"slack", "weights"}, default="slack"
         Slack variables, the variant that others compare with, or a group lasso.
     n_hidden : int or "auto", default="auto"
@@ -79,16 +75,8 @@ class AgnoS(Ranker):
 
     Attributes
     ----------
-    scores_ : ndarray of shape (n_features,)
+    scores_ : ndarray of shape (n_features_in_,)
         The scores, |aᵢ| or maxⱼ |Wᵢⱼ|; larger is better. A constant column has 0.
-    ranking_ : ndarray of shape (n_features,)
-        The rank of each feature, 1 for the best.
-    order_ : ndarray of int of shape (n_features,)
-        All features, best first.
-    support_ : ndarray of shape (n_features,)
-        Whether the feature is kept.
-    n_features_ : int
-        How many features are kept.
     n_hidden_ : int
         The number of hidden units.
     loss_curve_ : ndarray of shape (n_iter_,)
@@ -97,12 +85,7 @@ class AgnoS(Ranker):
         The number of iterations.
     backend_ : {"numpy", "torch"}
         What it was trained with.
-    feature_importances_ : ndarray of shape (n_features,)
-        The scores, under scikit-learn's name.
-    n_features_in_ : int
-        The number of features of the table.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        The names of the features, if the table has names.
+    {attributes}
 
     Notes
     -----
@@ -148,43 +131,24 @@ class AgnoS(Ranker):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **Ranker._parameter_constraints,
-        "variant": [StrOptions({"slack", "weights"})],
-        "n_hidden": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
-        "penalty": [Interval(Real, 0, None, closed="left")],
-        "learning_rate": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "patience": [Interval(Integral, 1, None, closed="left")],
+        **constraints(AGNOS),
+        "n_hidden": [StrOptions({"auto"}), COUNT],
+        "penalty": [NOT_NEGATIVE],
+        "learning_rate": [POSITIVE],
+        "patience": [COUNT],
         "backend": [str],
-        "random_state": ["random_state"],
     }
     _backends: ClassVar[tuple[str, ...]] = ("numpy", "torch")
 
-    def __init__(
-        self,
-        n_features_to_select: int | float | None = None,
-        *,
-        variant: Literal["slack", "weights"] = "slack",
-        n_hidden: int | Literal["auto"] = "auto",
-        penalty: float = 1.0,
-        learning_rate: float = 1e-2,
-        max_iter: int = 2000,
-        tol: float = 1e-2,
-        patience: int = 100,
-        backend: str = "auto",
-        random_state: Any = None,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.variant = variant
-        self.n_hidden = n_hidden
-        self.penalty = penalty
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.tol = tol
-        self.patience = patience
-        self.backend = backend
-        self.random_state = random_state
+    variant: Literal["slack", "weights"] = "slack"
+    n_hidden: int | Literal["auto"] = "auto"
+    penalty: float = 1.0
+    learning_rate: float = 1e-2
+    max_iter: int = 2000
+    tol: float = 1e-2
+    patience: int = 100
+    backend: str = "auto"
+    random_state: Any = None
 
     def _score(self, X: Any) -> NDArray[np.float64]:
         self.backend_ = "torch" if wanted(self._place()) else "numpy"
@@ -193,12 +157,15 @@ class AgnoS(Ranker):
         scores = np.zeros(table.shape[1])
         if not varies.any():
             self.n_hidden_, self.n_iter_, self.loss_curve_ = 0, 0, np.empty(0)
-            self._collapse("All columns are constant: there is nothing to rank.")
+            self._collapsed = "All columns are constant: there is nothing to rank."
             return scores
         Z = standardize(table[:, varies])
         auto = self.n_hidden == "auto"
         self.n_hidden_ = hidden_units(Z) if auto else int(self.n_hidden)
-        network, training = self._train(Z)
+        random = check_random_state(self.random_state)
+        start = initial(Z.shape[1], self.n_hidden_, self.variant, random, Z.dtype)
+        place = self._place() if self.backend_ == "torch" else None
+        network, training = train(Z, start, self, place)
         self.loss_curve_ = np.array(training.losses)
         self.n_iter_ = len(training.losses)
         if training.dropping():
@@ -213,26 +180,6 @@ class AgnoS(Ranker):
         else:
             scores[varies] = np.abs(network.encoder).max(axis=1)
         return scores
-
-    def _train(self, Z: NDArray[np.floating]) -> tuple[Network, Training]:
-        start = _agnos_numpy.initial(
-            Z.shape[1],
-            self.n_hidden_,
-            self.variant,
-            check_random_state(self.random_state),
-            Z.dtype,
-        )
-        settings = Settings(
-            self.variant,
-            float(self.penalty),
-            float(self.learning_rate),
-            self.max_iter,
-            self.tol,
-            self.patience,
-        )
-        if self.backend_ == "torch":
-            return _agnos_torch.train(Z, start, settings, self._place().device)
-        return _agnos_numpy.train(Z, start, settings)
 
 
 def standardize(X: NDArray[np.floating]) -> NDArray[np.floating]:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval
 
 from franet._common.progress import report
 from franet.cover._residual import Residual
+from franet.estimators._validation import dense, how_many
 from franet.pairs.similarity._sparse import constant_in
 from franet.pairs.similarity._standardize import (
     feature_rows,
@@ -18,9 +17,7 @@ from franet.pairs.similarity._standardize import (
     standardize,
 )
 from franet.rankers._base import Ranker
-from franet.rankers._greedy import dense, falling, first_best, how_many
-
-__all__ = ["ColumnSubset"]
+from franet.rankers._greedy import falling, first_best
 
 
 class ColumnSubset(Ranker):
@@ -34,15 +31,11 @@ class ColumnSubset(Ranker):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=None
-        How many features `transform` keeps; a float is a share, None keeps half.
+    {n_features_to_select}
     standardize : bool, default=True
         Whether all features weigh the same, whatever their units. False: columns are
         centred only, and those of large variance weigh more.
-    n_ranked : int, default=None
-        How many features are put in order by picking; None: as many as
-        `n_features_to_select` asks for (64 if it is None), at least 64. The others
-        are ordered by what each alone would add after the last pick.
+    {n_ranked}
 
     Attributes
     ----------
@@ -53,27 +46,14 @@ class ColumnSubset(Ranker):
         add after the last pick. Where that is nothing (the picks explain the feature)
         the score is negative: the share of the table that the feature would explain
         alone, less 1. Constant columns: -1.
-    feature_importances_ : ndarray of shape (n_features_in_,)
-        The same, under scikit-learn's name.
-    ranking_ : ndarray of shape (n_features_in_,)
-        1 is best. Scores within 1e-9 of each other are equal.
-    support_ : ndarray of bool of shape (n_features_in_,)
-        The features that `transform` keeps.
-    n_features_ : int
-        How many those are.
-    order_ : ndarray of int of shape (n_features_in_,)
-        All features, best first.
     n_ranked_ : int
-        How many of them were picked, one after another; no more than the rank of
+        How many features were picked, one after another; no more than the rank of
         the table.
     gains_ : ndarray
         The gain of each pick, as it was.
     explained_ : ndarray
         The share of the table that the first pick, the first two, … explain.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Their names, if the table has names.
+    {attributes}
 
     Notes
     -----
@@ -107,22 +87,8 @@ class ColumnSubset(Ranker):
     array([0.403, 0.563, 0.631])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **Ranker._parameter_constraints,
-        "standardize": ["boolean"],
-        "n_ranked": [None, Interval(Integral, 1, None, closed="left")],
-    }
-
-    def __init__(
-        self,
-        n_features_to_select: int | float | None = None,
-        *,
-        standardize: bool = True,
-        n_ranked: int | None = None,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.standardize = standardize
-        self.n_ranked = n_ranked
+    standardize: bool = True
+    n_ranked: int | None = None
 
     def _score(self, X: Any) -> NDArray[np.float64]:
         n = X.shape[1]

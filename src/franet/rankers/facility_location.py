@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
+from franet._common.progress import report
 from franet._common.threads import count_threads
+from franet.cover._shares import Representatives
+from franet.cover.kernels import add_gains, block_gains
+from franet.estimators._validation import dense, how_many
+from franet.pairs.similarity._correlation import CorrelationSource
 from franet.pairs.similarity._sparse import constant_in
+from franet.pairs.tiles import Tile, TileGrid, TileRunner
 from franet.rankers._base import Ranker
-from franet.rankers._facility import Columns, FacilityGains
-from franet.rankers._greedy import dense, falling, how_many
-
-__all__ = ["FacilityLocation"]
+from franet.rankers._greedy import falling, first_best
 
 # A feature that is covered up to this is a copy of a pick.
 _COPY = 1e-9
+# Candidates that are looked at together, so that their products are one of matrices.
+_BATCH = 16
+# Features along a stripe of such a product: 0.5 MB.
+_STRIPE = 4096
+# From so many stripes on, threads are worth their start.
+_MANY = 8
 
 
 class FacilityLocation(Ranker):
@@ -35,19 +44,14 @@ class FacilityLocation(Ranker):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=None
-        How many features `transform` keeps; a float is a share, None keeps half.
+    {n_features_to_select}
     power : float, default=2
         The exponent p, at least 1. With 2 a feature counts by the share of its
         variance that its representative explains; larger values ask for closer
         resemblance.
-    n_ranked : int, default=None
-        How many features are put in order by picking; None: as many as
-        `n_features_to_select` asks for (64 if it is None), at least 64. The others
-        are ordered by what each alone would add after the last pick. Thousands of
-        picks from many features take long; this number bounds them.
-    n_jobs : int, default=None
-        Number of threads; -1 and None mean all cores. No result depends on it.
+    {n_ranked}
+        Thousands of picks from many features take long; this number bounds them.
+    {n_jobs}
 
     Attributes
     ----------
@@ -55,42 +59,28 @@ class FacilityLocation(Ranker):
         The gain of a pick: the increase of F when it was picked. Others: what the
         feature would add after the last pick. A feature counts 1, the table at most
         n. Copies of a pick add nothing and score 0; constant columns -1.
-    feature_importances_ : ndarray of shape (n_features_in_,)
-        The same, under scikit-learn's name.
-    ranking_ : ndarray of shape (n_features_in_,)
-        1 is best. Scores within 1e-9 of each other are equal.
-    support_ : ndarray of bool of shape (n_features_in_,)
-        The features that `transform` keeps.
-    n_features_ : int
-        How many those are.
-    order_ : ndarray of int of shape (n_features_in_,)
-        All features, best first.
     n_ranked_ : int
-        How many of them were picked, one after another.
+        How many features were picked, one after another.
     gains_ : ndarray
         The gain of each pick.
     coverage_ : ndarray
         ``F / n`` after each pick, n without constant columns: 1 if every feature is
         as good as its representative.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Their names, if the table has names.
+    {attributes}
 
     Notes
     -----
-    The search is lazy [2]_: gains only fall, so that an old gain is an upper bound,
-    and only candidates whose bound exceeds the best gain are looked at again. A pick
-    raises the cover of some features only, and only those change a gain: a bound is
-    renewed at O(m) for each rise since it was last. Of n features that are alike the
-    t-th pick covers about n/t better, so that k picks take O(m·n²·log k) at most.
-    Where that is less work, a pass over all pairs, tile by tile, renews all bounds.
-    Another one, at the end, finds what features not picked would add. There is never
-    an n × n array. The first gains take no pass if p is 2: they are a quadratic form.
+    The search is lazy [2]_: gains only fall, and only candidates whose bound exceeds
+    the best gain are looked at again. A pick raises the cover of some features only,
+    and only those change a gain: bounds fall by O(m) for each feature and rise. Of n
+    features that are alike the t-th pick covers about n/t better, so that k picks take
+    O(m·n²·log k). A pass over all pairs, tile by tile, finds what features not picked
+    would add. There is never an n × n array. The first gains take no pass if p is 2:
+    they are a quadratic form.
 
-    A float32 table is passed over in float32, with sums in float64, and bounds carry
-    a margin for its rounding; what is picked, and its gain, is decided in float64. A
-    sparse table is made dense. A pick is the first column among equal gains.
+    A float32 table is passed over in float32, with sums in float64; what is picked, and
+    its gain, is decided in float64, and bounds carry a margin for rounding. A sparse
+    table is made dense. A pick is the first column among equal gains.
 
     References
     ----------
@@ -112,24 +102,12 @@ class FacilityLocation(Ranker):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **Ranker._parameter_constraints,
         "power": [Interval(Real, 1, None, closed="left")],
-        "n_ranked": [None, Interval(Integral, 1, None, closed="left")],
-        "n_jobs": [Integral, None],
     }
 
-    def __init__(
-        self,
-        n_features_to_select: int | float | None = None,
-        *,
-        power: float = 2,
-        n_ranked: int | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.power = power
-        self.n_ranked = n_ranked
-        self.n_jobs = n_jobs
+    power: float = 2
+    n_ranked: int | None = None
+    n_jobs: int | None = None
 
     def _score(self, X: Any) -> NDArray[np.float64]:
         n = X.shape[1]
@@ -139,27 +117,151 @@ class FacilityLocation(Ranker):
         self.gains_ = np.empty(0)
         if k:
             cover = FacilityGains(
-                Columns(dense(X), columns),
+                dense(X),
+                columns,
                 float(self.power),
                 count_threads(self.n_jobs),
             )
             order, self.gains_ = cover.pick(k)
-            scores[columns] = _all_scores(order, self.gains_, cover)
+            scores[columns] = cover.scores(order, self.gains_)
         self.n_ranked_ = len(self.gains_)
         self.coverage_ = np.cumsum(self.gains_) / max(len(columns), 1)
         return scores
 
 
-def _all_scores(
-    order: NDArray[np.intp], gains: NDArray[np.float64], cover: FacilityGains
-) -> NDArray[np.float64]:
-    """Return scores that fall along the picks, and are lower for all others."""
-    fallen = falling(np.append(gains, gains[-1]))
-    if len(order) == cover.n:
-        scores = np.empty(cover.n)
-    else:
-        scores = np.minimum(cover.all_gains("remaining gains"), fallen[-1])
-        # Copies of a pick add nothing; a sum of rounding errors says otherwise.
-        scores[cover.cover >= 1.0 - _COPY] = 0.0
-    scores[order] = fallen[:-1]
-    return scores
+class FacilityGains:
+    """How well each feature is represented, and what a further pick would add.
+
+    Parameters
+    ----------
+    X : ndarray of shape (m, n_columns)
+        The table, float32 or float64.
+    columns : ndarray of int
+        The columns that take part, none of them constant.
+    power : float
+        The exponent of correlations.
+    n_threads : int
+        Number of threads; no result depends on it.
+    """
+
+    def __init__(
+        self, X: NDArray[Any], columns: NDArray[np.intp], power: float, n_threads: int
+    ) -> None:
+        self._source = CorrelationSource(X, columns)
+        self.n = self._source.n
+        self.power = power
+        self.cover = np.zeros(self.n)
+        # The standardized columns as rows of unit length.
+        self._Z = self._source._exact[: self.n]
+        self._runner = TileRunner(n_threads)
+        self._alone = TileRunner(1)
+
+    def all_gains(self, stage: str) -> NDArray[np.float64]:
+        """Return the gains of all features, by a pass over all pairs."""
+        gains = np.maximum(1.0 - self.cover, 0.0)
+        rows, block = self._source._work, self._source.block
+        cover = self.cover.astype(rows.dtype)
+
+        def visit(tile: Tile) -> None:
+            # Blocks of one round are different: a feature's sum has one writer.
+            R = rows[tile.i * block :][:block] @ rows[tile.j * block :][:block].T
+            at = tile.rows.start, tile.cols.start
+            upper = tile.is_diagonal
+            add_gains(R, *tile.shape, upper, *at, self.power, cover, gains=gains)
+
+        self._runner.run(TileGrid(self.n, block).rounds(), visit, stage)
+        return gains
+
+    def scores(
+        self, order: NDArray[np.intp], gains: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return scores that fall along the picks, and are lower for all others."""
+        fallen = falling(np.append(gains, gains[-1]))
+        scores = np.zeros(self.n)
+        if len(order) < self.n:
+            scores = np.minimum(self.all_gains("remaining gains"), fallen[-1])
+            # Copies of a pick add nothing; a sum of rounding errors says otherwise.
+            scores[self.cover >= 1.0 - _COPY] = 0.0
+        scores[order] = fallen[:-1]
+        return scores
+
+    def pick(self, k: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Pick up to `k` features; return them and their gains."""
+        order: list[int] = []
+        gains: list[float] = []
+        # Products of a few candidates are too small for the threads of BLAS.
+        with self._runner.one_blas_thread():
+            Z = self._source._work[: self.n]
+            share = Representatives(Z, Z, np.ones(self.n), self._runner, self.power)
+            noise = self._rounding(share.gains())
+            # The exact gain where one was computed: gains never rise.
+            ceiling = np.full(self.n, np.inf)
+            while len(order) < k:
+                fresh = self._fresh(np.minimum(share.gains() + noise, ceiling))
+                np.minimum(ceiling, fresh, out=ceiling, where=fresh > -np.inf)
+                j = first_best(fresh)
+                if fresh[j] <= self.n * 1e-13:
+                    break
+                order.append(j)
+                gains.append(float(fresh[j]))
+                self._add(j)
+                share.raise_to(self.cover)
+                ceiling[j] = -np.inf
+                report("picks", len(order), k)
+        return np.array(order, np.intp), np.array(gains)
+
+    def _fresh(self, bound: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the gains of all features that may have the largest; -inf: others."""
+        fresh = np.full(self.n, -np.inf)
+        while True:
+            best = fresh.max()
+            part = np.argpartition(-bound, min(_BATCH, self.n) - 1)[:_BATCH]
+            # Those within rounding of the best may come before it.
+            part = np.sort(part[bound[part] >= best - 1e-9 * abs(best)])
+            part = part[bound[part] > -np.inf]
+            if not len(part):
+                return fresh
+            fresh[part] = self._gains(part)
+            bound[part] = -np.inf
+
+    def _rounding(self, first: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Bound how far a gain may be from what `Representatives` keeps of it.
+
+        A correlation is off by at most `error`, a weight hence by ``p |r|^(p−1)``
+        times that. The sum of these is bounded by Hölder's inequality from
+        ``Σ |r|^p``, the first gain. An error counts once in the first gain, and at
+        most twice in what is subtracted, because the rises of one cover do not
+        overlap. The rest is for weights and covers that are rounded, and for sums.
+        """
+        p, (n, m) = self.power, self._Z.shape
+        unit = float(np.finfo(self._source._work.dtype).eps)
+        error = (m + 6) * unit / 2
+        root = n ** (1 / p)
+        length = np.maximum(first, 0.0) ** (1 / p) + root * error
+        weights = 3 * p * error * root * length ** (p - 1)
+        return weights + 8 * unit * first + 2 * n * unit + n * n * 2.0**-51
+
+    def _stripes(self) -> list[slice]:
+        return [slice(at, at + _STRIPE) for at in range(0, self.n, _STRIPE)]
+
+    def _gains(self, features: NDArray[np.intp]) -> NDArray[np.float64]:
+        # Always as many rows: products round the same in any company.
+        A = np.zeros((_BATCH, self._Z.shape[1]))
+        A[: len(features)] = self._Z[features]
+
+        def gains_in(stripe: slice) -> NDArray[np.float64]:
+            gains = np.zeros(_BATCH)
+            R = A @ self._Z[stripe].T
+            block_gains(R, self.power, self.cover[stripe], gains=gains)
+            return gains
+
+        stripes = self._stripes()
+        runner = self._runner if len(stripes) >= _MANY else self._alone
+        return np.sum(runner.map(gains_in, stripes), axis=0)[: len(features)]
+
+    def _add(self, j: int) -> None:
+        """Let a feature represent all that resemble it more than others do."""
+        for stripe in self._stripes():
+            r = np.abs(self._Z[stripe] @ self._Z[j]) ** self.power
+            np.maximum(self.cover[stripe], r, out=self.cover[stripe])
+        self.cover[j] = 1.0

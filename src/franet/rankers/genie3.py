@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,12 +15,10 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from franet._common.progress import report
 from franet._common.threads import count_threads
+from franet.estimators._validation import dense
 from franet.pairs.similarity._sparse import constant_in
 from franet.pairs.similarity._standardize import feature_rows, standardize
-from franet.rankers._base import Ranker
-from franet.rankers._greedy import dense
-
-__all__ = ["Genie3"]
+from franet.rankers._base import COUNT, Ranker
 
 # Trees grown together: their nodes hold a value for every target, and are dropped.
 _BATCH = 10
@@ -41,8 +39,7 @@ class Genie3(Ranker):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=None
-        How many features `transform` keeps; a float is a share, None keeps half.
+    {n_features_to_select}
     n_estimators : int, default=100
         Number of trees, as in the paper. With few trees many features are never
         split on, and tie at 0.
@@ -60,28 +57,14 @@ class Genie3(Ranker):
         fewer, the components of least variance are left out.
     random_state : int, RandomState instance or None, default=None
         The seed of the trees.
-    n_jobs : int, default=None
-        Number of threads; -1 and None mean all cores. No result depends on it.
+    {n_jobs}
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features_in_,)
         The variance removed, larger is better: 1 is the variance of the table. 0 for
         features that no tree splits on; constant columns -1.
-    feature_importances_ : ndarray of shape (n_features_in_,)
-        The same, under scikit-learn's name.
-    ranking_ : ndarray of shape (n_features_in_,)
-        1 is best. Scores within 1e-9 of each other are equal.
-    order_ : ndarray of int of shape (n_features_in_,)
-        All features, best first.
-    support_ : ndarray of bool of shape (n_features_in_,)
-        The features that `transform` keeps.
-    n_features_ : int
-        How many those are.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Their names, if the table has names.
+    {attributes}
 
     Notes
     -----
@@ -106,41 +89,25 @@ class Genie3(Ranker):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **Ranker._parameter_constraints,
-        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "n_estimators": [COUNT],
         "max_features": [
             None,
             StrOptions({"log2", "sqrt"}),
-            Interval(Integral, 1, None, closed="left"),
+            COUNT,
             Interval(Real, 0, 1, closed="right"),
         ],
-        "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
+        "min_samples_leaf": [COUNT],
         "bootstrap": ["boolean"],
-        "n_components": [None, Interval(Integral, 1, None, closed="left")],
-        "random_state": ["random_state"],
-        "n_jobs": [Integral, None],
+        "n_components": [None, COUNT],
     }
 
-    def __init__(
-        self,
-        n_features_to_select: int | float | None = None,
-        *,
-        n_estimators: int = 100,
-        max_features: str | int | float | None = "log2",
-        min_samples_leaf: int = 1,
-        bootstrap: bool = True,
-        n_components: int | None = 256,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.n_estimators = n_estimators
-        self.max_features = max_features
-        self.min_samples_leaf = min_samples_leaf
-        self.bootstrap = bootstrap
-        self.n_components = n_components
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_estimators: int = 100
+    max_features: str | int | float | None = "log2"
+    min_samples_leaf: int = 1
+    bootstrap: bool = True
+    n_components: int | None = 256
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def _score(self, X: Any) -> NDArray[np.float64]:
         scores = np.full(X.shape[1], -1.0)

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import lars_path
-from sklearn.utils._param_validation import Interval
 
 from franet.estimators._validation import number_to_select
 from franet.rankers._affinity import (
-    AFFINITY_CONSTRAINTS,
     GraphRanker,
     dense,
+    embedding,
+    inverse_roots,
     scaled,
 )
-from franet.rankers._embedding import embedding, inverse_roots
-
-__all__ = ["MCFS"]
+from franet.rankers._base import COUNT
 
 
 class MCFS(GraphRanker):
@@ -39,8 +36,17 @@ class MCFS(GraphRanker):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=None
-        How many features `transform` keeps; a float is a share, None keeps half.
+    {n_features_to_select}
+    {n_neighbors}
+        5 is the paper's.
+    standardize : bool, default=True
+        Whether columns are brought to unit variance, for distances and regressions.
+        A coefficient grows as the unit of its column shrinks, so that without it the
+        score says more about units than about clusters. The literature takes raw
+        values: False.
+    {affinity}
+    {width}
+        All features tie then.
     n_clusters : int, default=5
         The number K of eigenvectors. The paper takes the number of clusters; 5 is
         what is usual where it is not known.
@@ -48,45 +54,15 @@ class MCFS(GraphRanker):
         Steps of each regression, d, at most m − 1 and n. None is the number of
         features to select, as in the paper, but at most m / 2: with as many features
         as examples the regression repeats y exactly, whatever the features.
-    n_neighbors : int, default=5
-        Neighbours of each example, at most all others; 5 is the paper's. Two examples
-        are connected if either is a neighbour of the other.
-    affinity : {"heat", "binary", "cosine"}, default="heat"
-        The weight of an edge: ``exp(-d² / width)``, 1, or the cosine of the angle
-        between two examples (zero if negative).
-    width : float or "auto", default="auto"
-        The width of the heat kernel. ``"auto"`` is the median of d² over neighbours
-        that differ. With a fixed width, such as the literature's 1, all weights may
-        be zero: then all features tie, and a warning says so.
-    standardize : bool, default=True
-        Whether columns are brought to unit variance, for distances and regressions.
-        A coefficient grows as the unit of its column shrinks, so that without it the
-        score says more about units than about clusters. The literature takes raw
-        values: False.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features_in_,)
         The largest coefficient in absolute value, larger is better. At most K·d
         features have one; all others tie at 0, constant columns last.
-    feature_importances_ : ndarray of shape (n_features_in_,)
-        The same, under scikit-learn's name.
-    ranking_ : ndarray of shape (n_features_in_,)
-        1 is best. Scores within 1e-9 of each other are equal.
-    order_ : ndarray of int of shape (n_features_in_,)
-        All features, best first.
-    support_ : ndarray of bool of shape (n_features_in_,)
-        The features that `transform` keeps.
-    n_features_ : int
-        How many those are.
-    width_ : float
-        The width of the heat kernel that was used; NaN without one.
-    constant_ : ndarray of bool of shape (n_features_in_,)
-        Constant columns.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Their names, if the table has names.
+    {width_}
+    {constant_}
+    {attributes}
 
     Notes
     -----
@@ -113,30 +89,12 @@ class MCFS(GraphRanker):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **GraphRanker._parameter_constraints,
-        **AFFINITY_CONSTRAINTS,
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
-        "n_nonzero": [None, Interval(Integral, 1, None, closed="left")],
+        "n_nonzero": [None, COUNT],
     }
 
-    def __init__(
-        self,
-        n_features_to_select: int | float | None = None,
-        *,
-        n_clusters: int = 5,
-        n_nonzero: int | None = None,
-        n_neighbors: int = 5,
-        affinity: str = "heat",
-        width: float | str = "auto",
-        standardize: bool = True,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.n_clusters = n_clusters
-        self.n_nonzero = n_nonzero
-        self.n_neighbors = n_neighbors
-        self.affinity = affinity
-        self.width = width
-        self.standardize = standardize
+    n_clusters: int = 5
+    n_nonzero: int | None = None
+    standardize: bool = True
 
     def _score(self, X: Any) -> NDArray[np.float64]:
         X = self._begin(X)

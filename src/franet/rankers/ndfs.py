@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Integral, Real
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,17 +12,9 @@ from scipy.linalg import cho_factor, cho_solve
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval
 
-from franet.rankers._affinity import (
-    AFFINITY_CONSTRAINTS,
-    GraphRanker,
-    dense,
-    scaled,
-)
-from franet.rankers._embedding import normalised
-
-__all__ = ["NDFS"]
+from franet.rankers._affinity import GraphRanker, dense, normalised, scaled, settle
+from franet.rankers._base import POSITIVE
 
 # Rows of W are never taken shorter than this when they divide.
 SHORTEST = 1e-12
@@ -43,8 +35,16 @@ class NDFS(GraphRanker):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=None
-        How many features `transform` keeps; a float is a share, None keeps half.
+    {n_features_to_select}
+    {n_neighbors}
+        5 is the paper's.
+    standardize : bool, default=True
+        Whether columns are centred and brought to unit variance, for distances and
+        for the regression. Rows of W grow as the unit of their column shrinks, so
+        that without it the score says more about units than about clusters. The
+        literature takes raw values: False.
+    {affinity}
+    {width}
     n_clusters : int, default=5
         Number of clusters, K, at most m. The paper takes the number of classes; 5 is
         what is usual where it is not known.
@@ -55,26 +55,8 @@ class NDFS(GraphRanker):
         Weight of the lengths of the rows of W in it, searched likewise.
     gamma : float, default=1e8
         Weight of the orthogonality of F: the paper's.
-    n_neighbors : int, default=5
-        Neighbours of each example, at most all others; 5 is the paper's. Two examples
-        are connected if either is a neighbour of the other.
-    affinity : {"heat", "binary", "cosine"}, default="heat"
-        The weight of an edge: ``exp(-d² / width)``, 1, or the cosine of the angle
-        between two examples (zero if negative).
-    width : float or "auto", default="auto"
-        The width of the heat kernel. ``"auto"`` is the median of d² over neighbours
-        that differ. With a fixed width, such as the literature's 1, all weights may
-        be zero: then the graph says nothing, and a warning says so.
-    standardize : bool, default=True
-        Whether columns are centred and brought to unit variance, for distances and
-        for the regression. Rows of W grow as the unit of their column shrinks, so
-        that without it the score says more about units than about clusters. The
-        literature takes raw values: False.
-    max_iter : int, default=50
-        Largest number of iterations.
-    tol : float, default=1e-4
-        The iteration ends when the vector of scores moves by less than this share of
-        its length.
+    {max_iter}
+    {tol}
     random_state : int, RandomState instance or None, default=None
         The seed of k-means, from which F starts.
 
@@ -83,26 +65,10 @@ class NDFS(GraphRanker):
     scores_ : ndarray of shape (n_features_in_,)
         The length of the row of W, larger is better: how much a feature takes part
         in telling the clusters apart. Constant columns score 0 and rank last.
-    feature_importances_ : ndarray of shape (n_features_in_,)
-        The same, under scikit-learn's name.
-    ranking_ : ndarray of shape (n_features_in_,)
-        1 is best. Scores within 1e-9 of each other are equal.
-    order_ : ndarray of int of shape (n_features_in_,)
-        All features, best first.
-    support_ : ndarray of bool of shape (n_features_in_,)
-        The features that `transform` keeps.
-    n_features_ : int
-        How many those are.
-    n_iter_ : int
-        Number of iterations; `max_iter` if the tolerance was not reached.
-    width_ : float
-        The width of the heat kernel that was used; NaN without one.
-    constant_ : ndarray of bool of shape (n_features_in_,)
-        Constant columns.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Their names, if the table has names.
+    {n_iter_}
+    {width_}
+    {constant_}
+    {attributes}
 
     Notes
     -----
@@ -135,45 +101,19 @@ class NDFS(GraphRanker):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **GraphRanker._parameter_constraints,
-        **AFFINITY_CONSTRAINTS,
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
-        "alpha": [Interval(Real, 0, None, closed="neither")],
-        "beta": [Interval(Real, 0, None, closed="neither")],
-        "gamma": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "random_state": ["random_state"],
+        "alpha": [POSITIVE],
+        "beta": [POSITIVE],
+        "gamma": [POSITIVE],
     }
 
-    def __init__(
-        self,
-        n_features_to_select: int | float | None = None,
-        *,
-        n_clusters: int = 5,
-        alpha: float = 1.0,
-        beta: float = 1.0,
-        gamma: float = 1e8,
-        n_neighbors: int = 5,
-        affinity: str = "heat",
-        width: float | str = "auto",
-        standardize: bool = True,
-        max_iter: int = 50,
-        tol: float = 1e-4,
-        random_state: Any = None,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.n_clusters = n_clusters
-        self.alpha = alpha
-        self.beta = beta
-        self.gamma = gamma
-        self.n_neighbors = n_neighbors
-        self.affinity = affinity
-        self.width = width
-        self.standardize = standardize
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
+    n_clusters: int = 5
+    alpha: float = 1.0
+    beta: float = 1.0
+    gamma: float = 1e8
+    standardize: bool = True
+    max_iter: int = 50
+    tol: float = 1e-4
+    random_state: Any = None
 
     def _score(self, X: Any) -> NDArray[np.float64]:
         X = self._begin(X)
@@ -193,20 +133,15 @@ class NDFS(GraphRanker):
         """Return the lengths of the rows of W after the iteration."""
         F = self._start(X)
         gram = X.T @ X if X.shape[1] <= X.shape[0] else None
-        inverse = np.ones(X.shape[1])  # of the diagonal Λ
-        scores = np.zeros(X.shape[1])
-        for iteration in range(1, self.max_iter + 1):
-            self.n_iter_ = iteration
-            regression = _Regression(X, gram, inverse, self.beta)
-            residual = regression.solve(F)[1]
-            F = self._step(F, F - N @ F + self.alpha * residual)
-            before = scores
-            W = regression.solve(F)[0]
-            scores = np.sqrt(np.einsum("jk,jk->j", W, W))
-            inverse = 2 * np.maximum(scores, SHORTEST)
-            if np.linalg.norm(scores - before) <= self.tol * np.linalg.norm(scores):
-                break
-        return scores
+
+        def step(lengths: NDArray[np.float64]) -> NDArray[np.float64]:
+            nonlocal F
+            inverse = 2 * np.maximum(lengths, SHORTEST)  # of the diagonal Λ
+            regress = _regression(X, gram, inverse, self.beta)
+            F = self._step(F, F - N @ F + self.alpha * regress(F)[1])
+            return regress(F)[0]
+
+        return settle(self, X.shape[1], step)
 
     def _start(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         k = min(int(self.n_clusters), len(X))
@@ -230,30 +165,24 @@ class NDFS(GraphRanker):
         return np.asarray(F / np.where(lengths > 0, lengths, 1.0))
 
 
-class _Regression:
-    """W = (XᵀX + βΛ)⁻¹XᵀF through the smaller of two factors, and F − XW."""
+def _regression(
+    X: NDArray[np.float64],
+    gram: NDArray[np.float64] | None,
+    inverse: NDArray[np.float64],
+    beta: float,
+) -> Callable[[NDArray[np.float64]], tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    """Return F → W = (XᵀX + βΛ)⁻¹XᵀF, F − XW, through the smaller of two factors."""
+    A = (X * inverse) @ X.T if gram is None else gram.copy()
+    A[np.diag_indices_from(A)] += beta if gram is None else beta / inverse
+    factor = cho_factor(A, lower=True, overwrite_a=True, check_finite=False)
 
-    def __init__(
-        self,
-        X: NDArray[np.float64],
-        gram: NDArray[np.float64] | None,
-        inverse: NDArray[np.float64],
-        beta: float,
-    ) -> None:
-        self.X, self.inverse, self.beta, self.dual = X, inverse, beta, gram is None
-        if gram is None:
-            A = (X * inverse) @ X.T
-            A[np.diag_indices_from(A)] += beta
-        else:
-            A = gram.copy()
-            A[np.diag_indices_from(A)] += beta / inverse
-        self.factor = cho_factor(A, lower=True, overwrite_a=True, check_finite=False)
-
-    def solve(
-        self, F: NDArray[np.float64]
+    def regress(
+        F: NDArray[np.float64],
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        if self.dual:
-            A = cho_solve(self.factor, F, check_finite=False)
-            return self.inverse[:, None] * (self.X.T @ A), self.beta * A
-        W = cho_solve(self.factor, self.X.T @ F, check_finite=False)
-        return W, F - self.X @ W
+        if gram is None:
+            A = cho_solve(factor, F, check_finite=False)
+            return inverse[:, None] * (X.T @ A), beta * A
+        W = cho_solve(factor, X.T @ F, check_finite=False)
+        return W, F - X @ W
+
+    return regress

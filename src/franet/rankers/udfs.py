@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import eigh, svd
-from sklearn.utils._param_validation import Interval
 
-from franet.estimators._base import Need
-from franet.rankers._affinity import GraphRanker, dense, neighbors, scaled
-
-__all__ = ["UDFS"]
+from franet.rankers._affinity import NeighborRanker, dense, neighbors, scaled, settle
+from franet.rankers._base import NOT_NEGATIVE, POSITIVE
 
 # Rows of W are never taken shorter than this when they divide.
 SHORTEST = 1e-8
@@ -22,7 +18,7 @@ SHORTEST = 1e-8
 BLOCK = 1 << 22
 
 
-class UDFS(GraphRanker):
+class UDFS(NeighborRanker):
     """Rank features by projections that keep neighbourhoods small.
 
     Let X_i (n × (k + 1)) hold an example and its k neighbours, less their mean, and
@@ -36,8 +32,13 @@ class UDFS(GraphRanker):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=None
-        How many features `transform` keeps; a float is a share, None keeps half.
+    {n_features_to_select}
+    n_neighbors : int, default=5
+        Neighbours of each example, at most all others; 5 is the paper's.
+    standardize : bool, default=True
+        Whether columns are brought to unit variance. Without it a column of small
+        values varies little in any neighbourhood and wins. The literature takes raw
+        values: False.
     n_clusters : int, default=5
         The number K of projections, at most the rank of the table. The paper takes
         the number of classes; 5 is what is usual where it is not known.
@@ -48,41 +49,17 @@ class UDFS(GraphRanker):
     ridge : float, default=1.0
         What keeps the local scatters invertible, λ. Searched likewise; 1 is the
         middle.
-    n_neighbors : int, default=5
-        Neighbours of each example, at most all others; 5 is the paper's.
-    standardize : bool, default=True
-        Whether columns are brought to unit variance. Without it a column of small
-        values varies little in any neighbourhood and wins. The literature takes raw
-        values: False.
-    max_iter : int, default=50
-        Largest number of iterations.
-    tol : float, default=1e-4
-        The iteration ends when the vector of scores moves by less than this share of
-        its length.
+    {max_iter}
+    {tol}
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features_in_,)
         The length of the row of W, between 0 and 1, larger is better: how much a
         feature takes part in the projections. Constant columns score 0, rank last.
-    feature_importances_ : ndarray of shape (n_features_in_,)
-        The same, under scikit-learn's name.
-    ranking_ : ndarray of shape (n_features_in_,)
-        1 is best. Scores within 1e-9 of each other are equal.
-    order_ : ndarray of int of shape (n_features_in_,)
-        All features, best first.
-    support_ : ndarray of bool of shape (n_features_in_,)
-        The features that `transform` keeps.
-    n_features_ : int
-        How many those are.
-    n_iter_ : int
-        Number of iterations; `max_iter` if the tolerance was not reached.
-    constant_ : ndarray of bool of shape (n_features_in_,)
-        Constant columns.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Their names, if the table has names.
+    {n_iter_}
+    {constant_}
+    {attributes}
 
     Notes
     -----
@@ -115,36 +92,16 @@ class UDFS(GraphRanker):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **GraphRanker._parameter_constraints,
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
-        "gamma": [Interval(Real, 0, None, closed="left")],
-        "ridge": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        "gamma": [NOT_NEGATIVE],
+        "ridge": [POSITIVE],
     }
 
-    _needs: ClassVar[dict[str, Need]] = {}  # its graph has no weights
-
-    def __init__(
-        self,
-        n_features_to_select: int | float | None = None,
-        *,
-        n_clusters: int = 5,
-        gamma: float = 0.1,
-        ridge: float = 1.0,
-        n_neighbors: int = 5,
-        standardize: bool = True,
-        max_iter: int = 50,
-        tol: float = 1e-4,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.n_clusters = n_clusters
-        self.gamma = gamma
-        self.ridge = ridge
-        self.n_neighbors = n_neighbors
-        self.standardize = standardize
-        self.max_iter = max_iter
-        self.tol = tol
+    n_clusters: int = 5
+    gamma: float = 0.1
+    ridge: float = 1.0
+    standardize: bool = True
+    max_iter: int = 50
+    tol: float = 1e-4
 
     def _score(self, X: Any) -> NDArray[np.float64]:
         X = self._begin(X)
@@ -166,19 +123,13 @@ class UDFS(GraphRanker):
     ) -> NDArray[np.float64]:
         """Return the lengths of the rows of W = VQ after the iteration."""
         k = min(self.n_clusters, len(C))
-        weights = np.ones(len(V))
-        scores = np.zeros(len(V))
-        for iteration in range(1, self.max_iter + 1):
-            self.n_iter_ = iteration
+
+        def step(lengths: NDArray[np.float64]) -> NDArray[np.float64]:
+            weights = 1 / (2 * np.maximum(lengths, SHORTEST))
             P = C + self.gamma * (V.T @ (weights[:, None] * V))
-            Q = eigh(P, subset_by_index=(0, k - 1), check_finite=False)[1]
-            before = scores
-            W = V @ Q
-            scores = np.sqrt(np.einsum("jk,jk->j", W, W))
-            weights = 1 / (2 * np.maximum(scores, SHORTEST))
-            if np.linalg.norm(scores - before) <= self.tol * np.linalg.norm(scores):
-                break
-        return scores
+            return V @ eigh(P, subset_by_index=(0, k - 1), check_finite=False)[1]
+
+        return settle(self, len(V), step)
 
 
 def local_scatter(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,13 +11,11 @@ from scipy.spatial.distance import cdist
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
+from franet._common.jit import kernel
 from franet._common.progress import report
+from franet.estimators._validation import dense
 from franet.pairs.similarity._sparse import constant_in
-from franet.rankers._base import Ranker
-from franet.rankers._greedy import dense
-from franet.rankers.kernels import relief_sums
-
-__all__ = ["URelief"]
+from franet.rankers._base import COUNT, Ranker
 
 # Distances computed at a time, 32 MB of them.
 _DISTANCES = 4_000_000
@@ -39,8 +37,7 @@ class URelief(Ranker):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=None
-        How many features `transform` keeps; a float is a share, None keeps half.
+    {n_features_to_select}
     n_neighbors : int, default=20
         Neighbours of each row, as in the authors' code; all others if there are fewer.
     n_references : int or float, default=None
@@ -53,20 +50,7 @@ class URelief(Ranker):
     ----------
     scores_ : ndarray of shape (n_features_in_,)
         ``w_j``, between -1 and 1, larger is better; -1 for constant columns.
-    feature_importances_ : ndarray of shape (n_features_in_,)
-        The same, under scikit-learn's name.
-    ranking_ : ndarray of shape (n_features_in_,)
-        1 is best. Scores within 1e-9 of each other are equal.
-    order_ : ndarray of int of shape (n_features_in_,)
-        All features, best first.
-    support_ : ndarray of bool of shape (n_features_in_,)
-        The features that `transform` keeps.
-    n_features_ : int
-        How many those are.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Their names, if the table has names.
+    {attributes}
 
     Notes
     -----
@@ -91,28 +75,16 @@ class URelief(Ranker):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **Ranker._parameter_constraints,
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "n_references": [
             None,
-            Interval(Integral, 1, None, closed="left"),
+            COUNT,
             Interval(Real, 0, 1, closed="neither"),
         ],
-        "random_state": ["random_state"],
     }
 
-    def __init__(
-        self,
-        n_features_to_select: int | float | None = None,
-        *,
-        n_neighbors: int = 20,
-        n_references: int | float | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.n_neighbors = n_neighbors
-        self.n_references = n_references
-        self.random_state = random_state
+    n_neighbors: int = 20
+    n_references: int | float | None = None
+    random_state: Any = None
 
     def _score(self, X: Any) -> NDArray[np.float64]:
         scores = np.full(X.shape[1], -1.0)
@@ -165,3 +137,18 @@ def _weights(
     own, joint, P = own / pairs, joint / pairs, P / pairs
     alike = (own - joint) / (1.0 - P) if P < 1.0 else 0.0
     return np.asarray((joint / P if P > 0.0 else 0.0) - alike + np.zeros(len(own)))
+
+
+@kernel
+def relief_sums(
+    X: Any, rows: Any, neighbours: Any, distances: Any, *, own: Any, joint: Any
+) -> None:
+    """Sum differences of rows and their neighbours, plain and times the distance."""
+    for r in range(rows.size):
+        for q in range(neighbours.shape[1]):
+            s = neighbours[r, q]
+            t = distances[r, q]
+            for i in range(X.shape[1]):
+                d = abs(X[rows[r], i] - X[s, i])
+                own[i] += d
+                joint[i] += d * t

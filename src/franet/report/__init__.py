@@ -7,9 +7,8 @@ for the page only, and loaded when it is made.
 
 from __future__ import annotations
 
-from franet.report._render import check_installed, render
+from franet.report._page import check_installed, check_report, render, write
 from franet.report._summary import FORMAT, VERSION, summarize
-from franet.report._write import check_report, write
 
 __all__ = [
     "FORMAT",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from inspect import getdoc
@@ -22,18 +22,13 @@ from franet._common.checked import (
     optional,
 )
 from franet._common.version import __version__
-from franet.exceptions import UsageError
-from franet.report._columns import check_columns
-from franet.report._cover import cover_part, is_cover
-from franet.report._features import communities_of, rows
-from franet.report._heat import heat_map
-from franet.report._map import network_map
-from franet.report._measure import describe
-from franet.report._numbers import number, numbers
-from franet.report._plain import plain_part
-from franet.report._warnings import data_summary, notes
-
-__all__ = ["FORMAT", "VERSION", "summarize"]
+from franet.estimators._base import names_of
+from franet.exceptions import Setting, UsageError
+from franet.report._data import Listing, check_columns
+from franet.report._features import communities_of, network_map, rows
+from franet.report._notes import data_summary, notes
+from franet.report._similarity import describe, heat_map
+from franet.report._text import number, numbers
 
 FORMAT = "franet-report"
 VERSION = 1
@@ -107,11 +102,17 @@ def summarize(
     """
     check_is_fitted(ranker)
     if top < 1:
-        raise UsageError(f"top={top}: a report lists at least one feature")
+        raise UsageError(
+            "{}: a report lists at least one feature.", Setting("top", top)
+        )
     labels = _labels(ranker, names)
-    table = None if X is None else check_columns(ranker, X)
-    found = _part_of(ranker)(ranker, table, labels, top)
-    said = [*_diagnosis(ranker), *warnings, *found["warnings"]]
+    given = None if X is None else check_columns(ranker, X)
+    listing = Listing(ranker, given, labels, ranker.order_[:top])
+    net, table, data = listing.network, listing.table, data_summary(listing)
+    found = [getattr(ranker, "_diagnosis", ""), *warnings, *notes(listing, data)]
+    won = listing.is_frane and ranker.winner_ is not None
+    isolated = ranker.n_isolated_ if listing.is_frane else data["isolated"]["count"]
+    # Every key is always there; a part that the ranker does not have is None.
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -121,31 +122,35 @@ def summarize(
         "about": (getdoc(ranker) or "").partition("\n")[0].replace("``", ""),
         "n_features": int(ranker.n_features_in_),
         "n_selected": int(ranker.n_features_),
-        **found,
-        "warnings": list(dict.fromkeys(said)),
+        "n_edges": None if net is None else int(net.n_edges),
+        "n_isolated": isolated,
+        "n_constant": data["constant"]["count"],
+        "truncated": None if net is None else bool(net.truncated_),
+        "threshold": None if net is None else number(net.threshold),
+        "quality": number(ranker.quality_[ranker.winner_]) if won else None,
+        "n_examples": None if table is None else int(table.shape[0]),
+        "measure": describe(listing),
+        "warnings": [note for note in dict.fromkeys(found) if note],
+        "data": data,
+        "features": rows(listing),
+        "communities": communities_of(listing),
+        "map": network_map(listing),
+        "thresholds": _thresholds(ranker) if listing.is_frane else None,
+        "cover": _cover(ranker, labels) if listing.is_cover else None,
+        "heat": heat_map(listing),
         "parameters": _parameters(ranker),
         "versions": _versions(),
         "seconds": None if seconds is None else round(seconds, 3),
     }
 
 
-def _part_of(ranker: Any) -> Callable[..., dict[str, Any]]:
-    if is_cover(ranker):
-        return cover_part
-    return _network_part if hasattr(ranker, "network_") else plain_part
-
-
 def _labels(ranker: Any, names: Sequence[str] | None) -> list[str]:
-    given = names
-    if given is None:
-        given = getattr(ranker, "feature_names_in_", None)
-    if given is None:
-        given = [f"x{j}" for j in range(ranker.n_features_in_)]
-    labels = [_text(name) for name in given]
+    labels = [_text(name) for name in (names_of(ranker) if names is None else names)]
     if len(labels) != ranker.n_features_in_:
         raise UsageError(
-            f"names has {len(labels)} names for {ranker.n_features_in_} features; "
-            "give one for each"
+            f"{{}} has {len(labels)} names for {ranker.n_features_in_} features.",
+            Setting("names"),
+            remedy="Give one for each.",
         )
     return labels
 
@@ -155,66 +160,51 @@ def _text(name: Any) -> str:
     return str(name).encode("utf-8", "replace").decode()
 
 
-def _diagnosis(ranker: Any) -> list[str]:
-    """Return why the ranking says little, where it does."""
-    return [ranker._diagnosis] if getattr(ranker, "_diagnosis", "") else []
-
-
-def _network_part(
-    ranker: Any, table: Any | None, labels: list[str], top: int
-) -> dict[str, Any]:
-    given = ranker.similarity == "precomputed"
-    communities = ranker.network_.communities()
-    features = rows(ranker, None if given else table, labels, top)
-    data = data_summary(ranker, table, labels)
-    return {
-        **_counts(ranker),
-        "n_examples": None if table is None or given else int(table.shape[0]),
-        "measure": describe(ranker),
-        "warnings": notes(ranker, data, communities),
-        "data": data,
-        "features": features,
-        "communities": communities_of(communities, labels),
-        "map": network_map(ranker.network_, communities, len(features)),
-        "thresholds": _thresholds(ranker),
-        "cover": None,
-        "heat": heat_map(ranker, table, len(features)),
-    }
-
-
-def _counts(ranker: Any) -> dict[str, Any]:
-    won = ranker.winner_ is not None
-    return {
-        "n_edges": int(ranker.network_.n_edges),
-        "n_isolated": int(ranker.n_isolated_),
-        "n_constant": int(np.sum(ranker.constant_)),
-        "truncated": bool(ranker.network_.truncated_),
-        "threshold": number(ranker.threshold_),
-        "quality": number(ranker.quality_[ranker.winner_]) if won else None,
-    }
-
-
 def _thresholds(ranker: Any) -> dict[str, Any]:
     return {
         "threshold": numbers(ranker.thresholds_, 7),
         "quality": numbers(ranker.quality_, 7),
         "bound": numbers(ranker.quality_bound_, 7),
-        "n_edges": [int(count) for count in ranker.n_edges_],
-        "too_sparse": [bool(flag) for flag in ranker.too_sparse_],
+        "n_edges": ranker.n_edges_.tolist(),
+        "too_sparse": ranker.too_sparse_.tolist(),
         "winner": None if ranker.winner_ is None else int(ranker.winner_),
+    }
+
+
+def _cover(ranker: Any, names: Sequence[str]) -> dict[str, Any]:
+    """Return what the picks cover, and how many are enough."""
+    found = ranker.suggestion_
+    n_picked = ranker.n_ranked_
+    counted = min(ranker.n_features_, n_picked)
+    return {
+        "text": str(found),
+        "n_suggested": found.count,
+        "low": found.low,
+        "high": found.high,
+        "more": bool(found.more),
+        "share": number(found.share),
+        "n_picked": n_picked,
+        "n_representatives": len(ranker.members_),
+        "covered": {
+            "count": counted,
+            "share": number(ranker.coverage_[counted - 1], 5),
+        },
+        "pick": [names[j] for j in ranker.order_[:n_picked]],
+        "gain": numbers(ranker.gains_, 5),
+        "coverage": numbers(ranker.coverage_, 5),
+        "kept": numbers(found.kept, 5) if np.any(found.kept) else None,
     }
 
 
 def _parameters(ranker: Any) -> dict[str, Any]:
     def plain(value: Any) -> Any:
-        if value is None or isinstance(value, bool):
+        value = value.item() if isinstance(value, np.generic) else value
+        if value is None or isinstance(value, bool | int):
             return value
+        if isinstance(value, float):
+            return number(value)
         if isinstance(value, str):
             return _text(value)
-        if isinstance(value, int | np.integer):
-            return int(value)
-        if isinstance(value, float | np.floating):
-            return number(value)
         if isinstance(value, Collection):
             few = len(value) <= _FEW and not isinstance(value, Mapping)
             kind = type(value).__name__

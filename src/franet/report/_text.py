@@ -1,16 +1,69 @@
-"""Text for a page: names are data, and may hold anything."""
+"""Numbers, names and communities as a page shows them.
+
+Names are data, and may hold anything.
+"""
 
 from __future__ import annotations
 
 import json
+import math
 import unicodedata
+from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["json_for_html", "percent", "short", "significant", "visible"]
+# After Okabe and Ito; color is never the only sign, communities have numbers too.
+_COMMUNITIES = (
+    "#0072b2",
+    "#e69f00",
+    "#009e73",
+    "#cc79a7",
+    "#56b4e9",
+    "#d55e00",
+    "#a89a1b",
+    "#8170c4",
+)
+OTHER = "#8d96a1"
 
 _FOR_HTML = {
     ord(c): f"\\u{ord(c):04x}" for c in ("<", ">", "&", "\u2028", "\u2029", "'")
 }
+
+_TURNS = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
+
+
+def community_color(label: int) -> str:
+    """Return the color of a community; small ones and none share one."""
+    return _COMMUNITIES[label] if 0 <= label < len(_COMMUNITIES) else OTHER
+
+
+def number(value: Any, digits: int | None = None) -> float | None:
+    """Return a Python float of so many significant digits; None if it is not finite.
+
+    Examples
+    --------
+    >>> number(0.123456, 3), number(float("nan"))
+    (0.123, None)
+    """
+    value = float(value)
+    if not math.isfinite(value):
+        return None
+    return value if digits is None else float(f"{value:.{digits}g}")
+
+
+def numbers(values: Iterable[Any], digits: int | None = None) -> list[float | None]:
+    """Return the same for each value."""
+    return [number(value, digits) for value in values]
+
+
+def words(count: int, one: str, many: str | None = None) -> str:
+    """Return a count with its noun.
+
+    Examples
+    --------
+    >>> words(1, "feature"), words(12000, "feature")
+    ('1 feature', '12,000 features')
+    """
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def json_for_html(value: Any) -> str:
@@ -43,15 +96,14 @@ def _sign(c: str) -> str:
         return chr(0x2400 + ord(c))
     if c == "\x7f":
         return "␡"
+    odd = unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp")
     # Marks that turn the direction of text would also turn what stands beside it.
-    return "�" if unicodedata.bidirectional(c) in _TURNS or _is_odd(c) else c
+    return "�" if odd or unicodedata.bidirectional(c) in _TURNS else c
 
 
-_TURNS = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
-
-
-def _is_odd(c: str) -> bool:
-    return unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp")
+def clip(text: str, length: int) -> str:
+    """Return a text of at most so many characters, with … for what is left out."""
+    return text if len(text) <= length else f"{text[: length - 1]}…"
 
 
 def short(text: str, length: int = 28) -> str:
@@ -62,8 +114,7 @@ def short(text: str, length: int = 28) -> str:
     >>> short("a very long name", 8)
     'a very …'
     """
-    text = visible(text)
-    return text if len(text) <= length else f"{text[: length - 1]}…"
+    return clip(visible(text), length)
 
 
 def significant(value: float | None, digits: int = 4) -> str:

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils import check_random_state
 
-from franet._common.memory import parse_bytes
 from franet._common.progress import report
 from franet._common.returned import finite_numbers
 from franet.engine._numpy import TileEngine
@@ -24,21 +22,28 @@ from franet.engine.levels import Levels
 from franet.engine.measure import Extrema, Measure
 from franet.exceptions import DataError
 from franet.quality import EQUAL, QUALITIES
-from franet.search import thresholds as grids
 from franet.search.centrality import CENTRALITIES, from_function
 from franet.search.race import Race
+from franet.search.thresholds import lay_limits
 
-if TYPE_CHECKING:
-    from franet.estimators._frane import FRANe
+__all__ = [
+    "ALL_EQUAL",
+    "ONE_FEATURE",
+    "Outcome",
+    "Settings",
+    "all_equal",
+    "best_of",
+    "edge_rule",
+    "lay_out",
+    "no_winner",
+    "search",
+    "spread",
+    "top_of",
+]
 
-__all__ = ["Outcome", "Settings", "edge_rule", "no_winner", "search", "top_of"]
-
-
-# Settings that are parameters of FRANe of the same name.
-_AS_GIVEN = (
-    "thresholds", "n_thresholds", "min_mean_degree", "damping", "weighted",
-    "centrality", "quality", "variant", "store_candidates", "max_edges",
-)  # fmt: skip
+# Why there may be no winner.
+ONE_FEATURE = "there is only one feature to rank"
+ALL_EQUAL = "all similarities between features are equal"
 
 
 @dataclass(frozen=True)
@@ -58,18 +63,6 @@ class Settings:
     max_edges: int = 5_000_000
     max_memory: int | None = None
     random: np.random.RandomState | None = None
-
-    @classmethod
-    def of(cls, ranker: FRANe) -> Settings:
-        """Return the settings that the parameters of a ranker stand for."""
-        # Attributes, because a subclass may have fewer parameters.
-        memory = ranker.max_memory
-        return cls(
-            **{name: getattr(ranker, name) for name in _AS_GIVEN},
-            second_key=ranker.tie_break == "denser",
-            max_memory=None if memory is None else parse_bytes(memory),
-            random=check_random_state(ranker.random_state),
-        )
 
 
 @dataclass
@@ -110,15 +103,15 @@ class Outcome:
     """
 
     scores: NDArray[np.float64]
-    thresholds: NDArray[np.float64]
-    quality: NDArray[np.float64]
-    quality_bound: NDArray[np.float64]
-    too_sparse: NDArray[np.bool_]
-    n_edges: NDArray[np.int64]
-    winner: int | None
     network: Any
     degrees: NDArray[np.float64]
-    reason: str = ""
+    reason: str
+    thresholds: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    quality: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    quality_bound: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    too_sparse: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, bool))
+    n_edges: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    winner: int | None = None
     truncated: bool = False
     second_key: NDArray[np.float64] | None = None
     all_scores: NDArray[np.float64] | None = None
@@ -136,24 +129,46 @@ def search(engine: TileEngine, settings: Settings) -> Outcome:
         What is asked for.
     """
     if engine.n < 2:
-        return no_winner(engine.n, settings, "there is only one feature to rank")
+        return no_winner(engine.n, settings, ONE_FEATURE)
     extrema = engine.extrema()
     if not np.isfinite(extrema.high):
         raise DataError("The distances overflow: the values are too large. Scale them.")
-    if not np.isfinite(extrema.next_low) or extrema.high - extrema.low <= extrema.zero:
-        reason = "all similarities between features are equal"
-        return no_winner(engine.n, settings, reason)
-    top = top_of(engine, extrema, settings)
-    lay = grids.paper_limits if settings.variant == "paper" else grids.reference_limits
-    limits = lay(settings.thresholds, settings.n_thresholds, engine, extrema, top)
-    measure, edges = edge_rule(extrema, settings, top, limits)
+    if all_equal(extrema):
+        return no_winner(engine.n, settings, ALL_EQUAL)
+    thresholds, measure, edges = lay_out(engine, engine.source.top, extrema, settings)
     levels = Levels(engine, extrema, edges, measure)
-    return _Search(levels, settings).run(top - limits)
+    return _Search(levels, settings).run(thresholds)
 
 
-def top_of(engine: TileEngine, extrema: Extrema, settings: Settings) -> float:
+def all_equal(extrema: Extrema) -> bool:
+    """Return whether there is one similarity only, up to rounding."""
+    gap = extrema.high - extrema.low
+    return not np.isfinite(extrema.next_low) or gap <= extrema.zero
+
+
+def lay_out(
+    engine: Any, top: float | None, extrema: Extrema, settings: Settings
+) -> tuple[NDArray[np.float64], Measure, NDArray[np.float64]]:
+    """Return the thresholds, what an edge weighs, and the largest ``d`` of edges.
+
+    Parameters
+    ----------
+    engine : TileEngine or object
+        As :func:`franet.search.thresholds.lay_limits` needs it.
+    top : float or None
+        The sum of a similarity and its dissimilarity; None where the data have it.
+    extrema : Extrema
+        The extremes of the dissimilarities.
+    settings : Settings
+        What is asked for.
+    """
+    top = top_of(top, extrema, settings)
+    limits = lay_limits(settings, engine, extrema, top)
+    return top - limits, *edge_rule(extrema, settings, top, limits)
+
+
+def top_of(top: float | None, extrema: Extrema, settings: Settings) -> float:
     """Return the sum of a similarity and its dissimilarity."""
-    top = engine.source.top
     return extrema.high if settings.variant == "reference" or top is None else top
 
 
@@ -180,26 +195,50 @@ def edge_rule(
     return measure, edges
 
 
-def no_winner(n: int, settings: Settings, reason: str) -> Outcome:
-    """Return an outcome in which all features score the same."""
-    none = np.empty(0)
+def no_winner(n: int, settings: Settings, reason: str = "", **found: Any) -> Outcome:
+    """Return an outcome in which all features score the same.
+
+    Parameters
+    ----------
+    n : int
+        Number of features.
+    settings : Settings
+        What was asked for.
+    reason : str, default=""
+        Why there is no winner; that all graphs are too sparse, if empty.
+    **found : object
+        Attributes of the outcome that are known.
+    """
     return Outcome(
-        scores=_equal_scores(n, settings),
-        thresholds=none,
-        quality=none,
-        quality_bound=none,
-        too_sparse=np.empty(0, bool),
-        n_edges=np.empty(0, np.int64),
-        winner=None,
-        reason=reason,
+        scores=np.full(n, 1.0 if settings.variant == "reference" else 1.0 / n),
         network=sparse.csr_array((n, n)),
         degrees=np.zeros(n),
+        reason=reason
+        or "no threshold gives a graph with a mean degree of at least "
+        f"{settings.min_mean_degree:g}",
         all_scores=np.empty((0, n)) if settings.store_candidates else None,
+        **found,
     )
 
 
-def _equal_scores(n: int, settings: Settings) -> NDArray[np.float64]:
-    return np.full(n, 1.0 if settings.variant == "reference" else 1.0 / n)
+def spread(
+    values: dict[int, float], same_as: NDArray[np.intp], too_sparse: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Return what is known of each candidate, NaN where nothing is.
+
+    Thresholds with equal edge sets are one candidate: the first represents all.
+    """
+    known = [values.get(int(i), np.nan) for i in same_as]
+    return np.where(too_sparse, np.nan, known)
+
+
+def best_of(quality: NDArray[np.float64]) -> int:
+    """Return the candidate with the highest quality, NaN where it is not known.
+
+    Qualities equal up to rounding are equal: the sparser graph wins.
+    """
+    best = np.nanmax(quality)
+    return int(np.argmax(quality >= best - EQUAL * abs(best)))
 
 
 @dataclass
@@ -212,89 +251,78 @@ class _Search:
 
     def run(self, thresholds: NDArray[np.float64]) -> Outcome:
         levels, settings = self.levels, self.settings
-        mean_degree = levels.n_edges / levels.n
-        self.too_sparse = mean_degree < settings.min_mean_degree
-        # Thresholds with equal edge sets are one candidate: the first stands for all.
-        self.same_as = np.searchsorted(levels.n_edges, levels.n_edges)
-        first = self.same_as == np.arange(len(thresholds))
-        candidates = np.flatnonzero(first & ~self.too_sparse)
-        asked = np.flatnonzero(first) if settings.store_candidates else candidates
-        quality = np.full(len(thresholds), np.nan)
-        bound = np.full(len(thresholds), np.nan)
-        winner = self._choose(candidates, asked, quality, bound)
-        outcome = Outcome(
-            scores=_equal_scores(levels.n, settings),
+        too_sparse = levels.n_edges / levels.n < settings.min_mean_degree
+        same_as = np.searchsorted(levels.n_edges, levels.n_edges)
+        first = same_as == np.arange(len(thresholds))
+        candidates = np.flatnonzero(first & ~too_sparse).tolist()
+        winner = None
+        if settings.quality == "random" and candidates:
+            random = settings.random or np.random.mtrand._rand
+            winner = candidates[random.randint(len(candidates))]
+        asked = np.flatnonzero(first).tolist() if settings.store_candidates else None
+        bound = self._solve(candidates, asked)
+        found = self._rate(candidates)
+        outcome = no_winner(
+            levels.n,
+            settings,
             thresholds=thresholds,
-            quality=self._spread(quality),
-            quality_bound=self._spread(bound),
-            too_sparse=self.too_sparse,
+            quality=spread(found, same_as, too_sparse),
+            quality_bound=spread(bound | found, same_as, too_sparse),
+            too_sparse=too_sparse,
             n_edges=levels.n_edges // 2,
-            winner=winner,
-            network=None,
-            degrees=np.zeros(levels.n),
         )
-        if winner is None:
-            outcome.reason = (
-                "no threshold gives a graph with a mean degree of at least "
-                f"{settings.min_mean_degree:g}"
-            )
-        else:
+        if found:
+            winner = best_of(outcome.quality)
+        if winner is not None:
+            outcome.winner, outcome.reason = winner, ""
             outcome.scores = self._scores(winner)
             outcome.degrees = levels.degrees(winner)
-        outcome.network, outcome.truncated = self._network(winner)
-        self._extras(outcome, candidates)
+            outcome.network, outcome.truncated = self._network(winner)
+            denser = [i for i in candidates if i > winner]
+            if settings.second_key and denser:
+                outcome.second_key = self._scores(denser[0])
+        if asked is not None:
+            outcome.all_scores = np.array([self._scores(int(i)) for i in same_as])
         return outcome
 
-    def _spread(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.where(self.too_sparse, np.nan, values[self.same_as])
+    def _solve(
+        self, candidates: list[int], asked: list[int] | None
+    ) -> dict[int, float]:
+        """Solve what the winner depends on, and what is asked for beside it.
 
-    def _choose(
-        self,
-        candidates: NDArray[np.intp],
-        asked: NDArray[np.intp],
-        quality: NDArray[np.float64],
-        bound: NDArray[np.float64],
-    ) -> int | None:
-        """Fill in the qualities and return the winner."""
+        Returns upper bounds on the qualities, where only the best were solved.
+        """
         settings = self.settings
-        if settings.quality == "random":
-            winner = None
-            if len(candidates):
-                random = settings.random or np.random.mtrand._rand
-                winner = int(candidates[random.randint(len(candidates))])
-            if settings.store_candidates:
-                self._solve_all(asked)
-            return winner
-        pruned = (
-            settings.centrality == "pagerank"
-            and settings.quality == "rqh"
-            and not settings.store_candidates
-        )
-        if pruned:
-            race = Race(self.levels, settings.damping, self.solved)
-            bound[candidates] = race.run([int(i) for i in candidates])
-        else:
+        if asked is not None:
             self._solve_all(asked)
-        measure = settings.quality
-        rate = QUALITIES[measure] if isinstance(measure, str) else measure
-        for i in candidates:
-            if int(i) in self.solved:
-                quality[i] = bound[i] = _rating(rate, self._scores(int(i)))
-        if not len(candidates):
-            return None
-        # Qualities equal up to rounding are equal: the sparser graph wins.
-        best = np.nanmax(quality)
-        good = quality[candidates] >= best - EQUAL * abs(best)
-        return int(candidates[np.argmax(good)])
+        elif settings.centrality == "pagerank" and settings.quality == "rqh":
+            race = Race(self.levels, settings.damping, self.solved)
+            race.run(candidates)
+            return race.bound
+        elif settings.quality != "random":
+            self._solve_all(candidates)
+        return {}
+
+    def _rate(self, candidates: list[int]) -> dict[int, float]:
+        """Return the qualities of those that were solved."""
+        quality = self.settings.quality
+        if quality == "random":
+            return {}
+        rate = QUALITIES[quality] if isinstance(quality, str) else quality
+        return {
+            i: float(finite_numbers(rate(self.solved[i]), (), "The quality function"))
+            for i in candidates
+            if i in self.solved
+        }
 
     def _scores(self, i: int) -> NDArray[np.float64]:
         if i not in self.solved:
-            self._solve_all(np.array([i]))
+            self._solve_all([i])
         return self.solved[i]
 
-    def _solve_all(self, graphs: NDArray[np.intp]) -> None:
+    def _solve_all(self, graphs: list[int]) -> None:
         """Compute the scores of some graphs, whatever they may be worth."""
-        wanted = [int(i) for i in graphs if int(i) not in self.solved]
+        wanted = [i for i in graphs if i not in self.solved]
         if self.settings.centrality == "pagerank":
             Race(self.levels, self.settings.damping, self.solved).solve(wanted)
             return
@@ -304,23 +332,8 @@ class _Search:
             self.solved[i] = centrality(self.levels.graph(i))
             report("centralities", done + 1, len(wanted))
 
-    def _network(self, winner: int | None) -> tuple[Any, bool]:
+    def _network(self, winner: int) -> tuple[Any, bool]:
         levels, most = self.levels, self.settings.max_edges
-        if winner is None:
-            return sparse.csr_array((levels.n, levels.n)), False
         if levels.n_edges[winner] // 2 <= most:
             return levels.matrix(winner), False
         return levels.strongest(winner, most), True
-
-    def _extras(self, outcome: Outcome, candidates: NDArray[np.intp]) -> None:
-        if self.settings.second_key and outcome.winner is not None:
-            denser = candidates[candidates > outcome.winner]
-            if len(denser):
-                outcome.second_key = self._scores(int(denser[0]))
-        if self.settings.store_candidates:
-            rows = [self._scores(int(i)) for i in self.same_as]
-            outcome.all_scores = np.array(rows)
-
-
-def _rating(rate: Callable[[NDArray[np.float64]], float], scores: Any) -> float:
-    return float(finite_numbers(rate(scores), (), "The quality function"))

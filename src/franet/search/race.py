@@ -9,7 +9,7 @@ from franet._common.progress import report
 from franet.engine.graphs import Solution
 from franet.engine.levels import Levels
 from franet.quality import EQUAL
-from franet.search.centrality.pagerank import solve_together
+from franet.search.pagerank import solve_together
 
 __all__ = ["Race"]
 
@@ -29,7 +29,7 @@ class Race:
     Parameters
     ----------
     levels : Levels
-        The graphs of all thresholds.
+        The graphs of all thresholds; to `enter`, stored ones will do.
     damping : float
         The damping factor.
     solved : dict
@@ -47,16 +47,14 @@ class Race:
         self.best = 0.0
         self.waiting: set[int] = set()
 
-    def run(self, candidates: list[int]) -> list[float]:
+    def run(self, candidates: list[int]) -> None:
         """Solve candidates, the sparsest first, unless they provably cannot win.
 
-        Sparse graphs are cheap, and what they reach spares the dense ones. Returns
-        upper bounds on RQH; they hold for the solved ones too.
+        Sparse graphs are cheap, and what they reach spares the dense ones. Upper bounds
+        on RQH are in `bound`; they hold for the solved ones too.
         """
         levels = self.levels
-        self.bound = {i: levels.degree_bound(i, self.damping) for i in candidates}
-        self.waiting = set(candidates)
-        self._solve_kept()
+        self.enter({i: levels.degree_bound(i, self.damping) for i in candidates})
         if levels.deepen(self._at_stake()):
             self._sharpen_bounds()
             self._solve_kept(stride=DEEP_STRIDE)
@@ -73,7 +71,12 @@ class Race:
             first = max(at_stake, key=lambda i: (self.bound[i], -i))
             self._take(self._streamed([first], self.best))
             self.waiting.discard(first)
-        return [self.bound[i] for i in candidates]
+
+    def enter(self, bound: dict[int, float]) -> None:
+        """Take in candidates, with upper bounds on RQH, and solve those stored."""
+        self.bound = bound
+        self.waiting = set(bound)
+        self._solve_kept()
 
     def _sharpen_bounds(self) -> None:
         for i in self._at_stake():

@@ -8,8 +8,7 @@ so that the pair that defines one cannot miss it by rounding.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,16 +18,10 @@ from franet.engine._numpy import TileEngine
 from franet.engine.measure import Extrema
 from franet.exceptions import Setting, UsageError
 
-__all__ = ["PROGRESSIONS", "paper_limits", "reference_limits"]
+if TYPE_CHECKING:
+    from franet.search.exact import Settings
 
-PROGRESSIONS = (
-    "geometric",
-    "linear",
-    "linear-mean",
-    "linear-median",
-    "logspace",
-    "quantile",
-)
+__all__ = ["lay_limits"]
 
 
 def _with_ends(limits: NDArray[np.float64], first: float, last: float) -> Any:
@@ -51,92 +44,59 @@ def _powers_of_ten(first: float, last: float, n: int) -> Any:
         return np.logspace(first, last, n)
 
 
-def paper_limits(
-    progression: str | Callable[[float, float, int], Any],
-    n: int,
-    engine: TileEngine,
-    extrema: Extrema,
-    top: float,
+def lay_limits(
+    settings: Settings, engine: Any, extrema: Extrema, top: float
 ) -> NDArray[np.float64]:
-    """Return the limits as the paper defines them.
+    """Return the limits as the paper defines them, or as the authors' code has them.
 
     Parameters
     ----------
-    progression : str or callable
-        One of `PROGRESSIONS`, or ``f(smallest, largest, n)`` that returns n
-        thresholds in terms of similarities.
-    n : int
-        Number of thresholds.
-    engine : TileEngine
-        Computes what the extremes do not tell (order statistics).
+    settings : Settings
+        Its `variant`, `n_thresholds`, and the progression: its name, or a function
+        ``f(smallest, largest, n)`` that returns n thresholds in terms of similarities.
+    engine : TileEngine or object
+        Has the number of features, n, and computes what the extremes do not give: the
+        mean and order statistics. Neither is needed for a function, or for
+        ``"geometric"``, ``"linear"`` and ``"logspace"``.
     extrema : Extrema
         The extremes of the dissimilarities.
     top : float
         ``w + d``.
     """
-    low, high = extrema.low, extrema.high
+    progression, n = settings.thresholds, settings.n_thresholds
+    paper, high = settings.variant == "paper", extrema.high
+    origin, first = extrema.low, extrema.next_low
+    start, zeros = origin, 0
+    if not paper:
+        # From zero on, and of the full matrix, the zeros of its diagonal included.
+        origin, first = 0.0, extrema.next_zero
+        start, zeros = first, engine.n
     if callable(progression):
-        return _from_function(progression, n, top, low, high)
+        returned = progression(top - high, top - start, n)
+        thresholds = finite_numbers(returned, (n,), "The thresholds function")
+        return np.sort(top - thresholds)
     match progression:
         case "geometric":
-            return _geometric(extrema.next_low, high, low, n)
+            return _geometric(first, high, origin, n)
         case "logspace":
-            return low + _powers_of_ten(extrema.next_low - low, high - low, n)
+            return origin + _powers_of_ten(first - origin, high - origin, n)
         case "linear":
             last = high
         case "linear-mean":
             last = engine.mean()
+            last = last if paper else last * (engine.n - 1) / engine.n
         case "linear-median":
-            last = _median(engine, extrema)
+            last = _median(engine, extrema, zeros)
         case "quantile":
-            return _quantiles(engine, extrema, np.arange(n) / (n - 1))
-    return _with_ends(np.linspace(low, last, n), low, last)
-
-
-def reference_limits(
-    progression: str | Callable[[float, float, int], Any],
-    n: int,
-    engine: TileEngine,
-    extrema: Extrema,
-    top: float,
-) -> NDArray[np.float64]:
-    """Return the limits as the authors' code lays them; see `paper_limits`."""
-    first, high = extrema.next_zero, extrema.high
-    features = engine.n
-    if callable(progression):
-        return _from_function(progression, n, top, first, high)
-    match progression:
-        case "geometric":
-            return _geometric(first, high, 0.0, n)
-        case "logspace":
-            return _powers_of_ten(first, high, n)
-        case "linear":
-            last = high
-        case "linear-mean":
-            # Of the full matrix, the zeros of its diagonal included.
-            last = engine.mean() * (features - 1) / features
-        case "linear-median":
-            last = _median(engine, extrema, zeros=features)
-        case "quantile":
+            if paper:
+                return _quantiles(engine, extrema, np.arange(n) / (n - 1))
             raise UsageError(
                 "{} has no reference definition: the authors' code lacks it.",
                 Setting("thresholds", "quantile"),
                 Setting("variant", "paper"),
                 remedy="Use {1}, or another progression.",
             )
-    return _with_ends(np.linspace(first, last, n), first, last)
-
-
-def _from_function(
-    function: Callable[[float, float, int], Any],
-    n: int,
-    top: float,
-    low: float,
-    high: float,
-) -> NDArray[np.float64]:
-    returned = function(top - high, top - low, n)
-    thresholds = finite_numbers(returned, (n,), "The thresholds function")
-    return np.sort(top - thresholds)
+    return _with_ends(np.linspace(start, last, n), start, last)
 
 
 def _pair_values(
@@ -152,7 +112,7 @@ def _pair_values(
     return np.where(ranks < zeros, 0.0, values)
 
 
-def _median(engine: TileEngine, extrema: Extrema, zeros: int = 0) -> float:
+def _median(engine: TileEngine, extrema: Extrema, zeros: int) -> float:
     size = engine.n * (engine.n - 1) + zeros
     middle = np.array([(size - 1) // 2, size // 2])
     return float(_pair_values(engine, extrema, middle, zeros).mean())

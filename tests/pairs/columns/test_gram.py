@@ -7,7 +7,7 @@ import pytest
 
 from franet import FRANe
 from franet.exceptions import DataError, UsageError
-from franet.pairs.columns._array import ArrayColumns
+from franet.pairs.columns._kinds import ArrayColumns
 from franet.pairs.similarity import _gram, open_source
 from franet.pairs.similarity._gram import GramSource, Moments
 from stored_tables import (

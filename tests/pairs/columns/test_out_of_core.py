@@ -15,7 +15,7 @@ from franet import FRANe
 from franet._common.memory import RowFile
 from franet._common.progress import listening
 from franet.exceptions import DataError, UsageError
-from franet.pairs.columns._array import ArrayColumns
+from franet.pairs.columns._kinds import ArrayColumns
 from franet.pairs.similarity import _correlation, _dense, open_source
 from franet.pairs.similarity._correlation import CorrelationSource, block_bytes
 from franet.pairs.similarity._dense import Budget

@@ -15,10 +15,9 @@ def approximate(X, similarity="correlation", n_threads=1, seed=0, **settings):
     return search_approximately(
         X,
         np.flatnonzero(varies),
-        Settings(**settings),
+        Settings(**settings, random=np.random.RandomState(seed)),
         similarity=similarity,
         n_threads=n_threads,
-        random_state=seed,
     )
 
 

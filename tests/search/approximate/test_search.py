@@ -198,7 +198,9 @@ def test_table_is_read_in_parts():
             return X[:, columns]
 
     columns = np.arange(0, 2500, 2)
-    outcome = search_approximately(Store(), columns, Settings(), random_state=0)
+    outcome = search_approximately(
+        Store(), columns, Settings(random=np.random.RandomState(0))
+    )
     assert max(asked) <= 1024
     assert sum(asked) == len(columns)
     assert_same(outcome, FRANe().fit(X[:, ::2]))

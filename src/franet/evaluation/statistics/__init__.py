@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from franet.evaluation.statistics.correlated import Regions, correlated_t_test
+from franet.evaluation.statistics.bayes import (
+    Comparison,
+    Regions,
+    correlated_t_test,
+    hierarchical,
+)
 from franet.evaluation.statistics.diagnostics import effective_size, r_hat
-from franet.evaluation.statistics.hierarchical import Comparison, hierarchical
-from franet.evaluation.statistics.posthoc import (
+from franet.evaluation.statistics.ranks import (
     Friedman,
     PostHoc,
+    average_ranks,
     bonferroni_dunn,
     friedman,
     nemenyi,
+    ranks,
+    wins,
 )
-from franet.evaluation.statistics.ranks import average_ranks, ranks, wins
 
 __all__ = [
     "Comparison",

@@ -24,8 +24,6 @@ from numpy.polynomial.legendre import leggauss
 from numpy.typing import NDArray
 from scipy.special import gammainc, gammaincc, gammainccinv, gammaln, ndtr, ndtri
 
-__all__ = ["Model", "degrees_prior", "model_of", "sample"]
-
 Array = NDArray[np.float64]
 
 ALPHA = (1.0, 2.0)

@@ -16,8 +16,6 @@ from scipy.stats import rankdata
 
 from franet.exceptions import DataError
 
-__all__ = ["effective_size", "r_hat"]
-
 
 def r_hat(draws: Any) -> float:
     """Compare the spread between chains with that within them.
@@ -44,7 +42,7 @@ def effective_size(draws: Any) -> float:
     Parameters
     ----------
     draws : array-like of shape (n_chains, n_draws)
-        The draws of one quantity.
+        Draws of one quantity, as for `r_hat`.
 
     Returns
     -------

@@ -32,6 +32,15 @@ def number_type(kind: Any) -> np.dtype[Any]:
     return np.dtype(np.float32 if kind == np.float32 else np.float64)
 
 
+def check_dimensions(shape: Any) -> None:
+    """Raise a DataError where a table has not two dimensions."""
+    if len(shape) != 2:
+        raise DataError(
+            f"Expected a table with rows and columns, got {len(shape)} dimension(s) "
+            f"(shape {tuple(shape)}). Pass samples in rows and features in columns."
+        )
+
+
 class Columns(ABC):
     """A table of numbers that need not lie in memory.
 
@@ -73,12 +82,7 @@ class Columns(ABC):
     source: str = "The table"
 
     def __init__(self, shape: Any, dtype: Any, names: Any = None) -> None:
-        if len(shape) != 2:
-            raise DataError(
-                f"Expected a table with rows and columns, got {len(shape)} dimension(s)"
-                f" (shape {tuple(shape)}). Pass samples in rows and features in "
-                "columns."
-            )
+        check_dimensions(shape)
         self.shape = int(shape[0]), int(shape[1])
         self.dtype = number_type(dtype)
         self.names = None if names is None else np.array(list(names), object)

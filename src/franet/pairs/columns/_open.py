@@ -9,14 +9,25 @@ from typing import Any
 import numpy as np
 
 from franet.exceptions import DataError
-from franet.pairs.columns._array import MappedColumns, is_mapped
 from franet.pairs.columns._base import Columns
-from franet.pairs.columns._chunked import ChunkedColumns, DaskColumns
-from franet.pairs.columns._parquet import ParquetColumns
-from franet.pairs.columns._sparse import SparseColumns
+from franet.pairs.columns._kinds import (
+    ChunkedColumns,
+    DaskColumns,
+    MappedColumns,
+    ParquetColumns,
+    SparseColumns,
+    is_mapped,
+)
 from franet.pairs.columns._zarr import check_arrays
 
-__all__ = ["as_numpy", "check_stored", "in_memory", "known_files", "open_columns"]
+__all__ = [
+    "as_numpy",
+    "check_stored",
+    "in_memory",
+    "known_files",
+    "open_columns",
+    "where_else",
+]
 
 # Whose tables have a way of their own.
 _PACKAGES = (
@@ -92,11 +103,18 @@ def check_stored(X: Any) -> None:
 
 def _check_datasets(datasets: Iterable[Any]) -> None:
     """Raise a DataError where values of HDF5 datasets lie in other files."""
-    from franet.io._hdf5_child import where_else
-
     for dataset in datasets:
         if elsewhere := where_else(dataset):
             raise DataError(f"{elsewhere}. Save the values themselves in one file.")
+
+
+def where_else(dataset: Any) -> str | None:
+    """Return what to say of a HDF5 dataset whose values lie in other files."""
+    if dataset.is_virtual:
+        return f"{dataset.name} is a virtual dataset, which reads other datasets"
+    if dataset.external:
+        return f"{dataset.name} keeps its values in another file (external storage)"
+    return None
 
 
 def known_files(X: Any) -> list[str | os.PathLike[str]]:

@@ -13,9 +13,8 @@ from franet._common.supports import Supports
 from franet.exceptions import Setting
 from franet.pairs.coded import CodedTable
 from franet.pairs.columns import Columns
-from franet.pairs.columns._array import ArrayColumns
 from franet.pairs.columns._finite import check_finite
-from franet.pairs.columns._sparse import FilledColumns, SparseColumns
+from franet.pairs.columns._kinds import ArrayColumns, FilledColumns, SparseColumns
 from franet.pairs.similarity._correlation import PairwiseCorrelationSource
 from franet.pairs.similarity._dense import Budget, check_not_all, open_dense
 from franet.pairs.similarity._distances import DISTANCES, DistanceSource
@@ -34,10 +33,9 @@ from franet.pairs.similarity._sparse import (
 from franet.pairs.similarity._standardize import constant_columns
 from franet.pairs.tiles import PairSource
 
-__all__ = ["CORRELATIONS", "GAPS", "REFERENCE", "SIMILARITIES", "open_source"]
+__all__ = ["CORRELATIONS", "GAPS", "REFERENCE", "open_source"]
 
 CORRELATIONS = ("abs-correlation", "correlation", "spearman")
-SIMILARITIES = (*CORRELATIONS, "mixed", *sorted(DISTANCES), "precomputed")
 
 # Similarities for which the authors' code defines nothing to reproduce.
 _PAPER_ONLY = {
@@ -54,7 +52,7 @@ GAPS = Supports(
 REFERENCE = Supports(
     Setting("variant", "reference"),
     Setting("variant", "paper"),
-    {"similarity": tuple(x for x in SIMILARITIES if x not in _PAPER_ONLY)},
+    {"similarity": (*CORRELATIONS, *sorted(DISTANCES.keys() - _PAPER_ONLY.keys()))},
     stored=CORRELATIONS,
     because={
         **_PAPER_ONLY,
@@ -82,7 +80,7 @@ def open_source(
         The table, float32 or float64, checked. Of `Columns`, values are checked here;
         they have no other similarity than the correlations.
     similarity : str or callable
-        One of `SIMILARITIES`, or a function of two blocks of columns.
+        Its name, or a function of two blocks of columns.
     p : float, default=2
         The exponent of ``similarity="minkowski"``.
     variant : {"paper", "reference"}, default="paper"

@@ -98,9 +98,6 @@ class CorrelationSource(PairSource):
         self._work = rows.astype(np.float32) if self.error else rows
         self.nbytes = rows.nbytes + (self._work.nbytes if self.error else 0)
 
-    def _rows(self, i: int) -> slice:
-        return slice(i * self.block, (i + 1) * self.block)
-
     def _pair(self, i: int, j: int) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
         """Return two blocks of features, each in float64 and as tiles use it."""
         a, b = self._rows(i), self._rows(j)
@@ -178,8 +175,7 @@ class PairwiseCorrelationSource(PairSource):
 
     def tile(self, i: int, j: int) -> NDArray[np.float64]:
         """Return the dissimilarities of block `i` against block `j`."""
-        a = slice(i * self.block, (i + 1) * self.block)
-        b = slice(j * self.block, (j + 1) * self.block)
+        a, b = self._rows(i), self._rows(j)
         A, P = self._values[a], self._present[a]
         B, Q = self._values[b].T, self._present[b].T
         N = P @ Q

@@ -108,11 +108,10 @@ class DistanceSource(PairSource):
         assert self._dense is not None
         return self._dense[: self.n]
 
-    def _rows(self, i: int) -> NDArray[np.float64]:
-        at = slice(i * self.block, (i + 1) * self.block)
+    def _features(self, i: int) -> NDArray[np.float64]:
         if self._dense is not None:
-            return self._dense[at]
-        part = self._X[:, at].toarray().T
+            return self._dense[self._rows(i)]
+        part = self._X[:, self._rows(i)].toarray().T
         rows = np.zeros((self.block, part.shape[1]))
         rows[: len(part)] = part
         return self._prepare(rows)
@@ -120,6 +119,6 @@ class DistanceSource(PairSource):
     def tile(self, i: int, j: int) -> NDArray[np.float64]:
         """Return the distances of block `i` against block `j`."""
         D = np.empty((self.block, self.block))
-        across = np.ascontiguousarray(self._rows(j).T)
-        DISTANCES[self._measure](self._rows(i), across, self._p, out=D)
+        across = np.ascontiguousarray(self._features(j).T)
+        DISTANCES[self._measure](self._features(i), across, self._p, out=D)
         return D

@@ -36,9 +36,8 @@ class PrecomputedSource(_GivenSource):
 
     def tile(self, i: int, j: int) -> NDArray[np.float64]:
         """Return the negative similarities of block `i` against block `j`."""
-        b = self.block
-        D = np.zeros((b, b))
-        part = self._W[i * b : (i + 1) * b, j * b : (j + 1) * b]
+        D = np.zeros((self.block, self.block))
+        part = self._W[self._rows(i), self._rows(j)]
         np.multiply(part, -1.0, out=D[: part.shape[0], : part.shape[1]])
         return D
 
@@ -92,7 +91,7 @@ class CallableSource(_GivenSource):
         self._function = function
 
     def _columns(self, i: int) -> NDArray[Any]:
-        part = self._X[:, i * self.block : (i + 1) * self.block]
+        part = self._X[:, self._rows(i)]
         # A copy: what the function does to its arguments stays there.
         return part.copy() if isinstance(part, np.ndarray) else part.toarray()
 

@@ -213,8 +213,7 @@ class GramSource(PairSource):
 
         def add(t: int) -> None:
             i, j = pairs[t]
-            A = Z[:, i * block : (i + 1) * block]
-            B = Z[:, j * block : (j + 1) * block]
+            A, B = Z[:, self._rows(i)], Z[:, self._rows(j)]
             tiles[t] += (A.T @ B).ravel()
 
         with (
@@ -227,8 +226,7 @@ class GramSource(PairSource):
         length = np.sqrt(np.maximum(squares - sums * sums / m, 0.0))
         length[length == 0.0] = 1.0
         for t, (i, j) in enumerate(pairs):
-            a = slice(i * block, (i + 1) * block)
-            b = slice(j * block, (j + 1) * block)
+            a, b = self._rows(i), self._rows(j)
             R = tiles[t].reshape(block, block)
             R -= np.outer(sums[a] / m, sums[b])
             R /= length[a, None]

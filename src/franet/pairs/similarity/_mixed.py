@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from franet.exceptions import DataError
+from franet.exceptions import DataError, Message
 from franet.pairs.coded import CodedTable, column_at
 from franet.pairs.similarity._standardize import (
     constant_columns,
@@ -61,20 +61,25 @@ def _count_levels(table: CodedTable) -> NDArray[np.intp]:
     return n_levels
 
 
+class IdentifierWarning(Message, UserWarning):
+    """Columns are left out, because no two of their values are equal."""
+
+
 def warn_of_identifiers(source: Any, names: Any) -> None:
     """Warn of columns that were left out because no two of their values are equal."""
     found = getattr(source, "identifiers", ())
     if not len(found):
         return
-    shown = ", ".join(str(column_at(int(j), names)) for j in found[:5])
+    shown = [column_at(int(j), names) for j in found[:5]]
     more = f" and {len(found) - 5} more" if len(found) > 5 else ""
-    # Past `fit` and scikit-learn's wrapper around it, to the caller.
-    warnings.warn(
-        f"{shown}{more}: every row has a text of its own, like an identifier. Such "
-        "columns are left out, score 0 and rank last. Drop them.",
-        UserWarning,
-        stacklevel=4,
+    warning = IdentifierWarning(
+        f"{', '.join(['{}'] * len(shown))}{more}: every row has a text of its own, "
+        "like an identifier. Such columns are left out, score 0 and rank last.",
+        *shown,
+        remedy="Drop them.",
     )
+    # Past `fit` and scikit-learn's wrapper around it, to the caller.
+    warnings.warn(warning, stacklevel=4)
 
 
 class MixedSource(PairSource):
@@ -126,9 +131,6 @@ class MixedSource(PairSource):
         free = m - 1 - self._dimensions[many]
         self._price[many] = ((m - 2) / free) ** 2 - 1.0
         self.nbytes = self._values.nbytes + self._categories.nbytes
-
-    def _rows(self, i: int) -> slice:
-        return slice(i * self.block, (i + 1) * self.block)
 
     def squares(self, i: int, j: int) -> NDArray[np.float64]:
         """Return ``r²``, ``η²`` or ``χ²/m`` of block `i` against block `j`."""

@@ -110,8 +110,7 @@ class SparseCorrelationSource(PairSource):
 
     def tile(self, i: int, j: int) -> NDArray[np.float64]:
         """Return the dissimilarities of block `i` against block `j`."""
-        a = slice(i * self.block, (i + 1) * self.block)
-        b = slice(j * self.block, (j + 1) * self.block)
+        a, b = self._rows(i), self._rows(j)
         R = np.outer(-self.m * self._mean[a], self._mean[b])
         X, Y = self._down, self._across[j]
         starts = X.indptr[a.start : min(a.stop, self.n) + 1]

@@ -10,15 +10,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from franet._common.supports import Supports
 from franet.exceptions import Setting
 from franet.pairs.similarity import CORRELATIONS
+from franet.search.approximate._cells import Features
 from franet.search.approximate._check import Approximation
-from franet.search.approximate._features import Features
 from franet.search.approximate._search import Search
-from franet.search.exact import Outcome, Settings, no_winner
+from franet.search.exact import ONE_FEATURE, Outcome, Settings, no_winner
 
 __all__ = ["APPROXIMATE", "Approximation", "search_approximately"]
 
@@ -56,7 +55,6 @@ def search_approximately(
     *,
     similarity: str = "correlation",
     n_threads: int = 1,
-    random_state: Any = None,
 ) -> Outcome:
     """Find about the threshold, and about the scores, that a full search finds.
 
@@ -68,13 +66,11 @@ def search_approximately(
     columns : ndarray of int
         The columns that take part, none of them constant.
     settings : Settings
-        What is asked for.
+        What is asked for; `random` draws the samples.
     similarity : {"correlation", "abs-correlation", "spearman"}
         How alike two features are.
     n_threads : int, default=1
         Number of threads; the outcome does not depend on it.
-    random_state : int, RandomState instance or None, default=None
-        The seed of the samples.
 
     Returns
     -------
@@ -84,8 +80,7 @@ def search_approximately(
     """
     columns = np.asarray(columns)
     if len(columns) < 2:
-        reason = "there is only one feature to rank"
-        return no_winner(len(columns), settings, reason)
-    random = check_random_state(random_state)
+        return no_winner(len(columns), settings, ONE_FEATURE)
+    random = settings.random or np.random.mtrand._rand
     rows = Features(table, columns, similarity, n_threads, random)
     return Search(rows, settings, random).run()

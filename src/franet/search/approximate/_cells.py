@@ -1,18 +1,24 @@
-"""Cells of similar features: near neighbours lie in the same or in nearby cells."""
+"""The features that are compared, and cells of them: near ones lie in nearby cells."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from franet._common.progress import report
+from franet.pairs.similarity._correlation import rank_columns
+from franet.pairs.similarity._standardize import standardize
+from franet.pairs.tiles import TileRunner
 from franet.search.approximate import kernels
-from franet.search.approximate._features import Features
 
-__all__ = ["Cells", "Looks"]
-
+# Columns read at a time.
+_CHUNK = 1024
+# With more examples than this, cells are made in a space of so many dimensions.
+LATENT = 256
 # Features in a cell on average; so few features are one cell, which is exact.
 CELL = 256
 ONE_CELL = 4096
@@ -28,6 +34,102 @@ RECALL, WORTH = 0.9995, 0.995
 # Features that decide on the number of cells, and edges of each.
 _PILOTS = 1024
 _PILOT_EDGES = 64
+
+
+class Features:
+    """Standardized columns as rows, so that products of rows are correlations.
+
+    The only place that reads the table.
+
+    Parameters
+    ----------
+    table : ndarray, CSC array, or anything with a shape and ``table[:, columns]``
+        The table, m examples in rows. It is read once, some columns at a time.
+    columns : ndarray of int
+        The columns that take part, none of them constant.
+    similarity : {"correlation", "abs-correlation", "spearman"}
+        What is compared.
+    n_threads : int
+        Number of threads; no result depends on it.
+    random : RandomState
+        Draws the latent space.
+
+    Attributes
+    ----------
+    n : int
+        Number of columns.
+    exact, work : ndarray of shape (n, m)
+        The rows in float64 and in float32.
+    latent : ndarray of shape (n, q)
+        The rows by which cells are made: `work`, or with many examples a random
+        projection of it.
+    absolute : bool
+        Whether the sign of a correlation is dropped.
+    error : float
+        Bound on the rounding of a product in float32.
+    """
+
+    def __init__(
+        self,
+        table: Any,
+        columns: NDArray[np.intp],
+        similarity: str,
+        n_threads: int,
+        random: np.random.RandomState,
+    ) -> None:
+        self.n, m = len(columns), int(table.shape[0])
+        self.absolute = similarity == "abs-correlation"
+        self.top = 1.0 if self.absolute else 2.0
+        self.error = (m + 4) * 2.0**-24
+        self.runner = TileRunner(n_threads)
+        self.exact = np.empty((self.n, m))
+        for at in range(0, self.n, _CHUNK):
+            block = table[:, columns[at : at + _CHUNK]]
+            block = block.toarray() if sparse.issparse(block) else np.asarray(block)
+            if similarity == "spearman":
+                block = rank_columns(block)
+            self.exact[at : at + _CHUNK] = block.T
+        standardize(self.exact)
+        self.work = self.exact.astype(np.float32)
+        self.latent = self.work
+        if m > LATENT:
+            basis = random.normal(size=(m, LATENT)).astype(np.float32)
+            self.latent = np.empty((self.n, LATENT), np.float32)
+            self._project(basis)
+
+    def _project(self, basis: NDArray[np.float32]) -> None:
+        def project(part: slice) -> None:
+            rows = self.work[part] @ basis
+            length = np.sqrt((rows * rows).sum(axis=1))
+            self.latent[part] = rows / np.where(length > 0.0, length, 1.0)[:, None]
+
+        self.map(project, self.parts(4096))
+
+    def parts(self, size: int) -> list[slice]:
+        """Return slices of so many columns that cover all."""
+        starts = range(0, self.n, size)
+        return [slice(at, min(at + size, self.n)) for at in starts]
+
+    def map(self, function: Callable[[Any], Any], items: Any) -> list[Any]:
+        """Return the results for all items, computed on the threads."""
+        with self.runner.one_blas_thread():
+            return self.runner.map(function, items)
+
+    def reorder(self, order: NDArray[np.intp]) -> None:
+        """Put column ``order[j]`` in place j."""
+        if self.latent is not self.work:
+            self.latent = self.latent[order]
+            self.work = self.work[order]
+        else:
+            self.latent = self.work = self.work[order]
+        self.exact = self.exact[order]
+
+    def similarities(
+        self, rows: NDArray[np.integer], part: slice = slice(None)
+    ) -> NDArray[np.float32]:
+        """Return how alike some columns and a part of all are, in float32."""
+        R = np.asarray(self.work[rows] @ self.work[part].T)
+        return np.abs(R, out=R) if self.absolute else R
 
 
 class Looks(NamedTuple):
@@ -83,14 +185,14 @@ class Cells:
         self.pilots = np.sort(random.permutation(n)[:_PILOTS])
 
     def _products(self, rows: Any, sign: float = 1.0) -> NDArray[np.float32]:
+        """Return how near features, or their opposites, are to all centres."""
         S = np.asarray(self.columns.latent[rows] @ self.centres.T)
+        if self.columns.absolute:
+            np.abs(S, out=S)
         return S if sign > 0.0 else np.negative(S, out=S)
 
     def _nearest(self, rows: Any) -> NDArray[np.int32]:
-        S = self._products(rows)
-        cell = np.empty(len(S), np.int32)
-        kernels.nearest_cells(S, self.columns.absolute, cell=cell)
-        return cell
+        return self._products(rows).argmax(axis=1).astype(np.int32)
 
     def _centres(self, random: np.random.RandomState) -> NDArray[np.float32]:
         """Return the centres that k-means finds on a sample."""
@@ -156,22 +258,14 @@ class Cells:
 
         def look(part: slice) -> None:
             S = self._products(part, sign)
-            own = self.cell[part]
-            if sign < 0.0:
-                own = S.argmax(axis=1).astype(np.int32)
-            kernels.best_cells(S, columns.absolute, own, cells=probes[part])
+            own = self.cell[part] if sign > 0.0 else S.argmax(axis=1)
+            kernels.best_cells(S, own.astype(np.int32), cells=probes[part])
 
         columns.map(look, columns.parts(_PART))
-        return Looks(sign, probes, self._invert(probes))
-
-    def _invert(self, probes: NDArray[np.int32]) -> list[NDArray[np.int32]]:
-        sizes = np.zeros(self.n_cells, np.int64)
-        for part in self.columns.parts(1 << 16):
-            sizes += np.bincount(probes[part].ravel(), minlength=self.n_cells)
-        ends = np.cumsum(sizes)
-        places = np.empty(probes.size, np.int32)
-        kernels.invert(probes, cursor=ends - sizes, places=places)
-        return np.split(places, ends[:-1])
+        rows = np.arange(0, probes.size + 1, probes.shape[1])
+        ones, shape = np.ones(probes.size, np.int8), (columns.n, self.n_cells)
+        visits = sparse.csr_array((ones, probes.ravel(), rows), shape).tocsc()
+        return Looks(sign, probes, np.split(visits.indices, visits.indptr[1:-1]))
 
     def _edges_of_pilots(self, limit: float, sign: float) -> tuple[Any, Any, Any]:
         """Return the edges of the pilots: dissimilarity, rank and share of each.
@@ -184,8 +278,6 @@ class Cells:
 
         def edges(rows: NDArray[np.intp]) -> list[Any]:
             R = columns.similarities(rows)
-            if columns.absolute:
-                np.abs(R, out=R)
             R *= np.float32(sign)
             R[np.arange(len(rows)), rows] = -2.0
             return [self._some(x, r, limit) for x, r in zip(rows, R, strict=True)]
@@ -215,7 +307,5 @@ class Cells:
         self, places: NDArray[np.intp], cells: NDArray[np.int32], sign: float
     ) -> NDArray[np.int64]:
         S = self._products(places, sign)
-        if self.columns.absolute:
-            np.abs(S, out=S)
         at = S[np.arange(len(S)), cells]
         return np.asarray((at[:, None] < S).sum(axis=1))

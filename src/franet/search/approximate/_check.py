@@ -7,7 +7,7 @@ about the features that were not looked at.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from franet.search.approximate._dense import DenseGraphs
 from franet.search.ranking import rank_correlation
-
-__all__ = ["Approximation", "check"]
 
 # Features drawn, and features of the top of the ranking, that are checked.
 DRAWN, TOP = 512, 400
@@ -148,7 +146,8 @@ def check(
     mean_degree = max(float(true_degrees.mean()), 1e-300)
     found = np.nan
     if counts is not None:
-        every = graphs.count(i, drawn)
+        plain = replace(graphs, measure=replace(graphs.measure, weighted=False))
+        every, _ = plain.rows(i, drawn, z)
         some = every > 0
         shares = np.minimum(counts[drawn][some] / every[some], 1.0)
         found = float(shares.mean()) if some.any() else 1.0

@@ -1,28 +1,33 @@
-"""Dense graphs, whose edges are too many to store: by a sample of the features.
+"""Dense graphs, whose edges are too many to store.
 
-The features of a sample stand for all. PageRank is solved on the network between
-them; every other feature then has its score from its edges to the sample. The
+By a sample of the features, which represents all. PageRank is solved on the network
+between them; every other feature then has its score from its edges to the sample. The
 features with the largest and the smallest scores, which decide RQH, get theirs from
 all their edges.
+
+Nearly complete graphs by all pairs, less those missing. The weight of a pair is
+``(top − 1) + r``, so that the matrix of all weights is ``(top − 1) 11ᵀ + ZZᵀ − top I``
+with the standardized columns as rows of Z: a product with it costs as much as reading
+the table, and the matrix is never formed. Pairs without an edge are opposites, and are
+found as near features are.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from franet._common.progress import report
 from franet.engine.measure import Measure
 from franet.quality import rqh
 from franet.search.approximate import kernels
-from franet.search.approximate._features import Features
-from franet.search.approximate._pairs import Nearest
-from franet.search.approximate._solve import solve
-
-__all__ = ["DenseGraphs", "DenseSolution"]
+from franet.search.approximate._cells import Cells, Features
+from franet.search.approximate._pairs import join
+from franet.search.pagerank import solve_with
 
 # Features of the sample: for a first look, to solve a graph, and to polish the scores
 # of the winner, in so many rounds.
@@ -36,13 +41,14 @@ _ENDS, _FEW_ENDS = 256, 64
 # more than the network between the features of the sample is looked at.
 _TOGETHER, _WORTH = 8, 0.25
 _PART = 512
-# Products that a solution takes: enough for an error below 1e-4.
-_PRODUCTS = 14
+# Products that a solution by a sample takes, enough for an error below 1e-4; and one of
+# a nearly complete graph, whose columns are read in larger parts.
+_PRODUCTS, _COMPLETE_PRODUCTS = 14, 60
+_COMPLETE_PART = 2048
 
 
-@dataclass(frozen=True)
-class DenseSolution:
-    """A graph that was solved by a sample.
+class DenseSolution(NamedTuple):
+    """A graph that was solved without its edges.
 
     Attributes
     ----------
@@ -58,6 +64,7 @@ class DenseSolution:
     z: NDArray[np.float64]
 
 
+@dataclass
 class DenseGraphs:
     """The graphs of the thresholds, seen through a sample of the features.
 
@@ -73,34 +80,26 @@ class DenseGraphs:
         The damping factor.
     drawn : ndarray of int
         All features in random order; the first ones are the sample.
-    nearest : Nearest
-        Tells which features have no edge.
+    nearest : ndarray of shape (n,)
+        The largest similarity of each feature: it shows which have no edge.
     """
 
-    def __init__(
-        self,
-        columns: Features,
-        edges: NDArray[np.float64],
-        measure: Measure,
-        damping: float,
-        drawn: NDArray[np.intp],
-        nearest: Nearest,
-    ) -> None:
-        self.columns = columns
-        self.n = columns.n
-        self.edges = edges
-        self.damping = damping
-        self._drawn = drawn
-        self._measure = measure
-        self._closest = 1.0 - nearest.best.astype(np.float64)
+    columns: Features
+    edges: NDArray[np.float64]
+    measure: Measure
+    damping: float
+    drawn: NDArray[np.intp]
+    nearest: NDArray[np.float32]
 
-    def _numbers(self, i: int) -> tuple[Any, ...]:
-        measure, edge = self._measure, float(self.edges[i])
-        return self.columns.absolute, edge, *measure.arguments, measure.weighted
+    @property
+    def n(self) -> int:
+        """Number of features."""
+        return self.columns.n
 
     def isolated(self, i: int) -> NDArray[np.bool_]:
         """Return which features have no edge in graph `i`."""
-        return np.asarray(self._closest > self.edges[i] + self.columns.error)
+        closest = 1.0 - self.nearest.astype(np.float64)
+        return np.asarray(closest > self.edges[i] + self.columns.error)
 
     def look(self, graphs: list[int], best: float) -> dict[int, tuple[float, bool]]:
         """Return for some graphs a rough RQH, and whether it says anything.
@@ -109,16 +108,16 @@ class DenseGraphs:
         the largest hubs. Where it does not fall far behind the best quality so far,
         all features are looked at.
         """
-        rows = np.sort(self._drawn[:ROUGH])
+        rows = np.sort(self.drawn[:ROUGH])
         R = self._within(rows)
         found: dict[int, tuple[float, bool]] = {}
         for at in range(0, len(graphs), _TOGETHER):
             part = graphs[at : at + _TOGETHER]
-            solved = self.columns.map(lambda i: self._solve_within(i, rows, R), part)
+            solved = self.columns.map(lambda i: self._solve_within(i, R), part)
             z = {}
             for i, (d, z_i) in zip(part, solved, strict=True):
                 share = np.where(d > 0.0, d * z_i, 1.0 - self.damping)
-                hub = np.partition(d, -2)[-2] / self._measure.top
+                hub = np.partition(d, -2)[-2] / self.measure.top
                 clear = bool(hub >= _FEWEST_EDGES or len(rows) == self.n)
                 found[i] = self._rqh(i, share), clear
                 if found[i][0] >= _WORTH * best:
@@ -142,18 +141,29 @@ class DenseGraphs:
         )
 
     def _solve_within(
-        self, i: int, rows: NDArray[np.intp], R: NDArray[np.float32]
+        self, i: int, R: NDArray[np.float32]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return degrees and z of the network between the features of a sample."""
-        numbers, places = self._numbers(i), np.arange(len(rows))
+        places = np.arange(len(R))
+        d, _ = self._sums(i, R, places, 0, np.zeros(len(R)))
+        return d, solve_with(
+            lambda u: self._sums(i, R, places, 0, u)[1], d, self.damping, _PRODUCTS
+        )
 
-        def sums(u: NDArray[np.float64]) -> tuple[Any, Any]:
-            degree, out = np.zeros(len(u)), np.zeros(len(u))
-            kernels.row_sums(R, places, 0, *numbers, u, degree=degree, out=out)
-            return degree, out
-
-        d, _ = sums(np.zeros(len(rows)))
-        return d, solve(lambda u: sums(u)[1], d, self.damping, _PRODUCTS)
+    def _sums(
+        self,
+        i: int,
+        T: NDArray[Any],
+        xs: NDArray[np.intp],
+        y0: int,
+        u: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
+        """Return degrees and products with u in a tile; see `kernels.row_sums`."""
+        measure, sums = self.measure, np.zeros((2, len(T)))
+        rule = float(self.edges[i]), *measure.arguments, measure.weighted
+        absolute = self.columns.absolute
+        kernels.row_sums(T, xs, y0, absolute, *rule, u, degree=sums[0], out=sums[1])
+        return sums
 
     def _seen_from_outside(
         self, i: int, rows: NDArray[np.intp], d: Any, z: NDArray[np.float64]
@@ -176,7 +186,7 @@ class DenseGraphs:
         With c edges to the sample, 1/c is too large on average, and 1/(c + 1), which
         counts the edge over which z is met, is right.
         """
-        measure = self._measure
+        measure = self.measure
         lightest = max(measure.top - float(self.edges[i]), 0.0)
         one = 0.5 * (lightest + measure.top) if measure.weighted else 1.0
         more = d + one * scale * (1.0 - size / self.n)
@@ -184,14 +194,14 @@ class DenseGraphs:
 
     def solve(self, i: int) -> DenseSolution:
         """Solve graph `i` by the sample."""
-        rows = np.sort(self._drawn[:FINE])
-        d, z = self._solve_within(i, rows, self._within(rows))
+        rows = np.sort(self.drawn[:FINE])
+        d, z = self._solve_within(i, self._within(rows))
         z = self._seen_from_outside(i, rows, d, z)
         return self._spread(rows, {i: z}, _ENDS)[i]
 
     def polish(self, i: int, solution: DenseSolution) -> DenseSolution:
         """Return a solution of graph `i` by the edges to a larger sample."""
-        rows = np.sort(self._drawn[:POLISH])
+        rows = np.sort(self.drawn[:POLISH])
         for _ in range(_POLISHED):
             z = solution.z[rows] * self.n
             solution = self._spread(rows, {i: z}, _ENDS)[i]
@@ -225,7 +235,8 @@ class DenseGraphs:
         Scores and z are in shares of 1/n. What is given is changed.
         """
         z[degrees == 0.0] = 0.0
-        ends = self._ends(share, n_ends)
+        order = np.argsort(share, kind="stable")
+        ends = np.unique(np.concatenate([order[:n_ends], order[-n_ends:]]))
         degrees[ends], passed = self.rows(i, ends, z)
         share[ends] = (1.0 - self.damping) + self.damping * passed
         z[ends] = share[ends] / np.where(degrees[ends] > 0.0, degrees[ends], 1.0)
@@ -234,12 +245,6 @@ class DenseGraphs:
         quality = self._rqh(i, share[ends])
         return DenseSolution(quality, share / self.n, degrees, z / self.n)
 
-    def _ends(self, share: NDArray[np.float64], size: int) -> NDArray[np.intp]:
-        order = np.argsort(share, kind="stable")
-        if self.n <= 2 * size:
-            return np.sort(order)
-        return np.sort(np.concatenate([order[:size], order[-size:]]))
-
     def _extend(
         self, rows: NDArray[np.intp], z: dict[int, NDArray[np.float64]]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -247,9 +252,10 @@ class DenseGraphs:
 
         A row of each for every graph of which z is given.
         """
-        columns, measure = self.columns, self._measure
+        columns, measure = self.columns, self.measure
         least = (1.0 - self.edges[list(z)]).astype(np.float32)
         offset, u = np.float32(measure.top - 1.0), np.array(list(z.values()), "f4")
+        rule = columns.absolute, least, offset, measure.weighted
         in_sample = np.zeros(self.n, bool)
         in_sample[rows] = True
         # Position in the sample, for features that are not to meet themselves.
@@ -258,17 +264,8 @@ class DenseGraphs:
 
         def extend(part: slice) -> None:
             T = columns.work[part] @ columns.work[rows].T
-            kernels.rough_sums(
-                T,
-                own[part],
-                columns.absolute,
-                least,
-                offset,
-                measure.weighted,
-                u,
-                degree=degree[:, part],
-                out=share[:, part],
-            )
+            sums = {"degree": degree[:, part], "out": share[:, part]}
+            kernels.rough_sums(T, own[part], *rule, u, **sums)
 
         columns.map(extend, columns.parts(_PART))
         # A feature of the sample has one fewer to meet there.
@@ -291,25 +288,75 @@ class DenseGraphs:
 
         In float64, as each edge counts.
         """
-        columns, numbers = self.columns, self._numbers(i)
+        Z = self.columns.exact
 
-        def add(part: slice) -> tuple[Any, Any]:
-            T = columns.exact[chosen] @ columns.exact[part].T
-            degree, out = np.zeros(len(T)), np.zeros(len(T))
-            kernels.row_sums(
-                T, chosen, part.start, *numbers, z[part], degree=degree, out=out
-            )
-            return degree, out
+        def add(part: slice) -> NDArray[np.float64]:
+            T = Z[chosen] @ Z[part].T
+            return self._sums(i, T, chosen, part.start, z[part])
 
-        found = columns.map(add, columns.parts(_PART))
-        degree = np.sum([degree for degree, _ in found], axis=0)
-        return degree, np.sum([out for _, out in found], axis=0)
+        degree, out = np.sum(self.columns.map(add, self.columns.parts(_PART)), axis=0)
+        return degree, out
 
-    def count(self, i: int, chosen: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Return the numbers of edges of some features, of all there are."""
-        measure = self._measure
-        self._measure = replace(measure, weighted=False)
-        try:
-            return self.rows(i, chosen, np.zeros(self.n))[0]
-        finally:
-            self._measure = measure
+
+class CompleteGraphs:
+    """The graphs of the last thresholds, which lack few edges.
+
+    Parameters
+    ----------
+    cells : Cells
+        Where opposites are looked for.
+    graphs : DenseGraphs
+        The graphs, which here give rows in full.
+    first : int
+        The sparsest graph whose missing pairs are few.
+
+    Attributes
+    ----------
+    first : int
+        The sparsest graph whose missing pairs are found: the same or a later one.
+    """
+
+    def __init__(self, cells: Cells, graphs: DenseGraphs, first: int) -> None:
+        self.columns = cells.columns
+        self.graphs, self.measure = graphs, graphs.measure
+        # Two features are as far from opposites as their weight is from nothing.
+        opposite = 2.0 - graphs.edges
+        looks, limit = cells.look(float(opposite[first]), sign=-1.0)
+        self.first = max(first, int((opposite > limit).sum()))
+        found = [pairs for _, *pairs in join(cells, looks, limit)]
+        x, y, d = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        self._x, self._y, self._d = x, y, 2.0 - d
+
+    def solve(self, i: int) -> DenseSolution:
+        """Solve graph `i`, one of those from `first` on."""
+        n, δ = self.columns.n, self.graphs.damping
+        missing, counts = self._missing(i)
+        some = counts < n - 1
+
+        def product(u: NDArray[np.float64]) -> NDArray[np.float64]:
+            return np.asarray(np.where(some, self._all(u) - missing @ u, 0.0))
+
+        degrees = product(np.ones(n))
+        z = solve_with(product, degrees, δ, _COMPLETE_PRODUCTS)
+        return self.graphs.settle(i, degrees, (1.0 - δ) + δ * product(z), z)
+
+    def _missing(self, i: int) -> tuple[sparse.csr_array, NDArray[np.int64]]:
+        """Return the weights of the missing pairs, and how many a feature misses."""
+        n, top = self.columns.n, self.measure.top
+        lost = self._d > self.graphs.edges[i]
+        x, y, d = self._x[lost], self._y[lost], self._d[lost]
+        w = top - d if self.measure.weighted else np.ones(len(d))
+        ends = np.concatenate([x, y]), np.concatenate([y, x])
+        matrix = sparse.csr_array((np.concatenate([w, w]), ends), (n, n))
+        return matrix, np.bincount(ends[0], minlength=n)
+
+    def _all(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the product with the weights of all pairs."""
+        if not self.measure.weighted:
+            return u.sum() - u
+        columns, top = self.columns, self.measure.top
+        parts = columns.parts(_COMPLETE_PART)
+        Z = columns.exact
+        s = np.sum(columns.map(lambda part: u[part] @ Z[part], parts), axis=0)
+        r = np.concatenate(columns.map(lambda part: Z[part] @ s, parts))
+        return np.asarray((top - 1.0) * u.sum() + r - top * u)

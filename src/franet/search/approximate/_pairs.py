@@ -1,20 +1,21 @@
-"""Pairs of near features: the extremes of all, and the edges below a limit."""
+"""Pairs of near features: the extremes of all, and the graphs of the strongest."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from franet._common.progress import report
-from franet.engine.measure import ZERO, Extrema, Tally
+from franet.engine import graph_kernels
+from franet.engine.graphs import KeptGraphs
+from franet.engine.kernels import pack
+from franet.engine.measure import ZERO, BinTable, Extrema, Measure, Tally
 from franet.search.approximate import kernels
-from franet.search.approximate._cells import Cells, Looks
-from franet.search.approximate._features import Features
-
-__all__ = ["Counts", "Nearest", "find_extremes", "join"]
+from franet.search.approximate._cells import Cells, Features, Looks
 
 # Features along the sides of a tile.
 _ROWS, _COLS = 1024, 1024
@@ -43,11 +44,10 @@ class Counts:
         per_unit = np.float32(_COUNT_CELLS / columns.top)
 
         def count(part: slice) -> tuple[NDArray[np.int64], float]:
-            counts = np.zeros(_COUNT_CELLS, np.int64)
             T = columns.similarities(drawn, part)
-            kernels.count_values(T, columns.absolute, per_unit, counts=counts)
-            least = np.abs(T).min() if columns.absolute else T.min()
-            return counts, float(least)
+            at = ((np.float32(1.0) - T) * per_unit).astype(np.int32).ravel()
+            counts = np.bincount(at.clip(0, _COUNT_CELLS - 1), minlength=_COUNT_CELLS)
+            return counts, float(T.min())
 
         found = columns.map(count, columns.parts(_COLS))
         counts = np.sum([counts for counts, _ in found], axis=0)
@@ -71,17 +71,6 @@ class Counts:
         return float(self._ends[at - 1]) if at else -1.0
 
 
-class Nearest:
-    """The largest similarity of each place, as far as it was found."""
-
-    def __init__(self, n: int) -> None:
-        self.best = np.full(n, -np.inf, np.float32)
-
-    def take(self, places: Any, best: NDArray[np.float32]) -> None:
-        """Take in similarities of some places, each named once."""
-        self.best[places] = np.maximum(self.best[places], best)
-
-
 def _tiles(
     cells: Cells, looks: Looks, c: int
 ) -> Iterator[tuple[NDArray[np.float32], NDArray[np.int32], int]]:
@@ -89,27 +78,30 @@ def _tiles(
     columns, visitors = cells.columns, looks.visitors[c]
     first, last = int(cells.start[c]), int(cells.start[c + 1])
     for at in range(first, last, _COLS):
-        across = columns.work[at : min(at + _COLS, last)].T
+        across = slice(at, min(at + _COLS, last))
         for row in range(0, len(visitors), _ROWS):
             xs = visitors[row : row + _ROWS]
-            T = columns.work[xs] @ across
-            if columns.absolute:
-                np.abs(T, out=T)
+            T = columns.similarities(xs, across)
             yield T if looks.sign > 0.0 else np.negative(T, out=T), xs, at
 
 
 def find_extremes(
     cells: Cells, looks: Looks, counts: Counts
-) -> tuple[Extrema, Nearest]:
-    """Return the extremes of the dissimilarities, and the nearest of each place."""
+) -> tuple[Extrema, NDArray[np.float32]]:
+    """Return the extremes of the dissimilarities.
+
+    And the largest similarity of each place, as far as it was found.
+    """
     columns = cells.columns
-    nearest = Nearest(columns.n)
+    nearest = np.full(columns.n, -np.inf, np.float32)
 
     def visit(c: int) -> tuple[NDArray[np.float64], list[Any]]:
         low = np.full(3, np.inf)
         found = []
         for T, xs, at in _tiles(cells, looks, c):
-            kernels.leave_out_self(T, xs, at)
+            here = np.flatnonzero((xs >= at) & (xs < at + T.shape[1]))
+            # No feature is its own neighbor.
+            T[here, xs[here] - at] = -2.0
             best = T.max(axis=1)
             found += [(xs, best), (slice(at, at + T.shape[1]), T.max(axis=0))]
             numbers = best, 2 * columns.error, ZERO, columns.exact
@@ -121,7 +113,7 @@ def find_extremes(
         for found, best in columns.map(visit, batch):
             low.append(found)
             for places, values in best:
-                nearest.take(places, values)
+                nearest[places] = np.maximum(nearest[places], values)
         report("extremes", batch[-1] + 1, cells.n_cells)
     least, next_low, next_zero = _lowest(np.array(low))
     high = _highest(cells, counts)
@@ -184,22 +176,10 @@ def join(
     columns = cells.columns
 
     def visit(c: int) -> list[Any]:
-        return [
-            kernels.collect(
-                T,
-                xs,
-                at,
-                columns.absolute,
-                columns.error,
-                looks.sign,
-                limit,
-                c,
-                cells.cell,
-                looks.probes,
-                columns.exact,
-            )
-            for T, xs, at in _tiles(cells, looks, c)
-        ]
+        rule = columns.absolute, columns.error, looks.sign, limit
+        lists = c, cells.cell, looks.probes, columns.exact
+        tiles = _tiles(cells, looks, c)
+        return [kernels.collect(*tile, *rule, *lists) for tile in tiles]
 
     none = np.empty(0, np.uint32)
     waiting: list[Any] = [(none, none, np.empty(0))]
@@ -224,3 +204,89 @@ def _cut(waiting: list[Any], block: int) -> tuple[Any, list[Any]]:
     if now.all():
         return (x, y, d), [(x[:0], y[:0], d[:0])]
     return (x[now], y[now], d[now]), [(x[~now], y[~now], d[~now])]
+
+
+class NearGraphs(KeptGraphs):
+    """The graphs of the first thresholds, from edges between near features.
+
+    Features are in the order of the cells.
+
+    Parameters
+    ----------
+    cells, looks : Cells, Looks
+        Where near features are looked for.
+    edges : ndarray
+        For each graph the largest dissimilarity of an edge, ascending.
+    measure : Measure
+        Turns dissimilarities into weights.
+
+    Attributes
+    ----------
+    n_kept, engine : int, Features
+        What a race asks of graphs, beside `kept`.
+    """
+
+    def __init__(
+        self, cells: Cells, looks: Looks, edges: NDArray[np.float64], measure: Measure
+    ) -> None:
+        n = cells.columns.n
+        blocks = np.arange(((n - 1) >> 16) + 1)
+        bins = BinTable(edges).arguments
+        tiles, ends, parts = [], [], []
+        for block, x, y, d in join(cells, looks, float(edges[-1])):
+            for across in blocks:
+                own = x >> 16 == across
+                j, k = ((z[own] & 0xFFFF).astype(np.int32) for z in (y, x))
+                *part, end = pack(
+                    j, k, d[own], *bins, *measure.arguments, measure.weighted
+                )
+                tiles.append((block << 16, across << 16))
+                ends.append(end)
+                parts.append(part)
+        start = np.cumsum([0] + [len(weight) for _, weight in parts])
+        index, weight = np.empty(start[-1], np.uint32), np.empty(start[-1])
+        for at in start[:-1]:
+            # Each part goes as soon as it is copied.
+            part = parts.pop(0)
+            here = slice(at, at + len(part[0]))
+            index[here], weight[here] = part
+        row, col = np.array(tiles, np.int64).T.copy()
+        within = np.ascontiguousarray(start[:-1] + np.array(ends).T)
+        super().__init__(n, row, col, start[:-1], within, index, weight)
+        self.n_kept, self.engine = len(edges), cells.columns
+
+    @property
+    def kept(self) -> NearGraphs:
+        """The graphs themselves; not as an attribute, which would keep them alive."""
+        return self
+
+    @staticmethod
+    def _sum_degrees(n: int, *edges: Any) -> Any:
+        return _Degrees(n, edges)
+
+    def counts(self, i: int) -> NDArray[np.int64]:
+        """Return the number of edges of each place in graph `i`."""
+        counts = np.zeros(self.n, np.int64)
+        graph_kernels.count_rows(*self._graph(i)[:-1], counts=counts)
+        return counts
+
+
+@dataclass(frozen=True)
+class _Degrees:
+    """Degrees that are summed when they are asked for: those of all graphs are large.
+
+    Attributes
+    ----------
+    n : int
+        Number of features.
+    edges : tuple of ndarray
+        As :mod:`franet.engine.graph_kernels` describes them.
+    """
+
+    n: int
+    edges: tuple[Any, ...]
+
+    def __getitem__(self, i: int) -> Any:
+        row, col, start, ends, *rest = self.edges
+        one = row, col, start, ends[i : i + 1], *rest
+        return KeptGraphs._sum_degrees(self.n, *one)[0]

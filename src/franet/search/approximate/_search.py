@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from franet._common.progress import report
-from franet.engine.graph_kernels import DISCARDED, degree_bound
-from franet.quality import EQUAL, rqh
-from franet.search import thresholds as grids
-from franet.search.approximate._cells import Cells
+from franet.engine.graph_kernels import degree_bound
+from franet.quality import rqh
+from franet.search.approximate._cells import Cells, Features
 from franet.search.approximate._check import Approximation, check
-from franet.search.approximate._complete import CompleteGraphs
-from franet.search.approximate._dense import DenseGraphs, DenseSolution
-from franet.search.approximate._features import Features
-from franet.search.approximate._graphs import SparseGraphs
-from franet.search.approximate._pairs import Counts, find_extremes
-from franet.search.exact import Outcome, Settings, edge_rule, no_winner
-
-__all__ = ["Search"]
+from franet.search.approximate._dense import (
+    CompleteGraphs,
+    DenseGraphs,
+    DenseSolution,
+)
+from franet.search.approximate._pairs import Counts, NearGraphs, find_extremes
+from franet.search.exact import (
+    ALL_EQUAL,
+    Outcome,
+    Settings,
+    all_equal,
+    best_of,
+    lay_out,
+    no_winner,
+    spread,
+)
+from franet.search.race import Race
 
 # Edges that are stored, for each feature: of the sparse graphs at first, and of denser
 # ones where these may win; with few features so many at least. Of nearly complete
@@ -35,10 +43,9 @@ ALL_PAIRS, DEEP_PAIRS = 5_000_000, 60_000_000
 _AT_STAKE, _RIVAL, _BETTER = 0.6, 0.85, 1.5
 # Graphs solved by a sample at the most: those that look best.
 _SOLVED_BY_SAMPLE = 4
-_RTOL, _LOOSE = 1e-12, 1e-3
-_BATCH = 4
 
 
+@dataclass
 class Search:
     """One approximate search.
 
@@ -52,86 +59,106 @@ class Search:
         Draws the samples.
     """
 
-    def __init__(
-        self, columns: Features, settings: Settings, random: np.random.RandomState
-    ) -> None:
-        self.columns = columns
-        self.settings = settings
-        self.random = random
-        self.n = columns.n
-        self.scores: dict[int, NDArray[np.float64]] = {}
-        # Solutions of graphs that are not stored: by a sample, the better ones by a
-        # larger one, and those of nearly complete graphs.
-        self.by_sample: dict[int, DenseSolution] = {}
-        self.polished: set[int] = set()
-        self.complete: dict[int, DenseSolution] = {}
-        self.bound: dict[int, float] = {}
-        self.best = 0.0
-        self.graphs: SparseGraphs | None = None
-        self.n_stored = 0
+    columns: Features
+    settings: Settings
+    random: np.random.RandomState
+    # Of stored graphs.
+    graphs: Any = None
+    n_stored: int = 0
+    scores: dict[int, NDArray[np.float64]] = field(default_factory=dict)
+    # Of the others: those solved, those of them that were solved by a sample, and the
+    # better ones, by a larger one. Those without a sample are nearly complete.
+    solved: dict[int, DenseSolution] = field(default_factory=dict)
+    sampled: set[int] = field(default_factory=set)
+    polished: set[int] = field(default_factory=set)
+    bound: dict[int, float] = field(default_factory=dict)
+    best: float = 0.0
 
     def run(self) -> Outcome:
         """Find the winner."""
-        columns, settings = self.columns, self.settings
+        columns, settings, self.n = self.columns, self.settings, self.columns.n
         drawn = self.random.permutation(self.n)
         counts = Counts(columns, drawn)
         self.cells = Cells(columns, self.random)
-        # Places have changed: of the features drawn, too.
-        place = np.empty(self.n, np.intp)
-        place[self.cells.order] = np.arange(self.n)
-        drawn = place[drawn]
-        self.limits = [
-            counts.limit(max(STORED * self.n, ALL_PAIRS)),
-            counts.limit(max(DEEP * self.n, DEEP_PAIRS)),
-        ]
-        self.looks, self.limits[0] = self.cells.look(self.limits[0])
+        # Where each feature has gone.
+        self.place = np.argsort(self.cells.order)
+        shallow = counts.limit(max(STORED * self.n, ALL_PAIRS))
+        self.looks, shallow = self.cells.look(shallow)
         extrema, nearest = find_extremes(self.cells, self.looks, counts)
-        high, low = extrema.high, extrema.low
-        if not np.isfinite(extrema.next_low) or high - low <= extrema.zero:
-            return no_winner(
-                self.n, settings, "all similarities between features are equal"
-            )
-        top = high if settings.variant == "reference" else columns.top
-        paper = settings.variant == "paper"
-        lay: Any = grids.paper_limits if paper else grids.reference_limits
-        limits = lay(settings.thresholds, settings.n_thresholds, columns, extrema, top)
-        self.measure, self.edges = edge_rule(extrema, settings, top, limits)
+        if all_equal(extrema):
+            return no_winner(self.n, settings, ALL_EQUAL)
+        thresholds, self.measure, self.edges = lay_out(
+            columns, columns.top, extrema, settings
+        )
         self.n_pairs = counts.below(self.edges)
         self.dense = DenseGraphs(
-            columns, self.edges, self.measure, settings.damping, drawn, nearest
+            columns,
+            self.edges,
+            self.measure,
+            settings.damping,
+            self.place[drawn],
+            nearest,
         )
-        self._race()
-        return self._outcome(top - limits)
+        self._race(shallow, counts.limit(max(DEEP * self.n, DEEP_PAIRS)))
+        return self._outcome(thresholds)
 
-    def _race(self) -> None:
-        """Solve the sparse graphs, then denser ones that may win."""
-        self._store(self._n_found(self.limits[0]))
-        self._solve_stored()
+    def _race(self, shallow: float, deep: float) -> None:
+        """Solve the sparse graphs, then denser ones that may win.
+
+        The limits are those up to which edges are stored, at first and at the most.
+        """
+        self._solve_stored(self._n_found(shallow))
         dense = range(self.n_stored, len(self.edges))
-        candidates = [i for i in dense if self._is_candidate(i)]
-        looks = self.dense.look(candidates, self.best)
-        deep = self._n_found(self.limits[1])
+        looks = self.dense.look([i for i in dense if self._is_candidate(i)], self.best)
         at_stake = [
             i
             for i, (quality, clear) in looks.items()
-            if i < deep and (not clear or quality >= _AT_STAKE * self.best)
+            if self.edges[i] <= deep and (not clear or quality >= _AT_STAKE * self.best)
         ]
         if at_stake:
             limit = float(self.edges[max(at_stake)])
             self.looks, limit = self.cells.look(limit, deep=True)
-            self._store(max(self._n_found(limit), self.n_stored))
-            self._solve_stored()
-        self.bound |= {i: look for i, (look, _) in looks.items() if i >= self.n_stored}
-        promising = [
-            i
-            for i in sorted(looks, key=lambda i: (-looks[i][0], i))
-            if i >= self.n_stored and looks[i][0] >= _AT_STAKE * self.best
-        ]
+            self._solve_stored(max(self._n_found(limit), self.n_stored))
+        rest = {i: look for i, (look, _) in looks.items() if i >= self.n_stored}
+        self.bound |= rest
+        promising = [i for i in rest if rest[i] >= _AT_STAKE * self.best]
+        promising.sort(key=lambda i: (-rest[i], i))
         self._solve_complete(promising)
-        promising = [i for i in promising if i not in self.complete]
+        promising = [i for i in promising if i not in self.solved]
         self._solve_by_sample(promising[:_SOLVED_BY_SAMPLE])
-        for solved in (self.by_sample, self.complete):
-            self.bound |= {i: found.quality for i, found in solved.items()}
+        self.bound |= {i: found.quality for i, found in self.solved.items()}
+
+    def _n_found(self, limit: float) -> int:
+        return int((self.edges <= limit).sum())
+
+    def _is_candidate(self, i: int) -> bool:
+        return bool(2 * self.n_pairs[i] / self.n >= self.settings.min_mean_degree)
+
+    def _solve_stored(self, n_graphs: int) -> None:
+        """Store some graphs, the sparsest, and solve those that can still win."""
+        # The old ones go before the new ones come.
+        self.graphs = None
+        self.n_stored = n_graphs
+        if not n_graphs:
+            return
+        graphs = NearGraphs(self.cells, self.looks, self.edges[:n_graphs], self.measure)
+        self.graphs = graphs
+        n_pairs = self.n_pairs[:n_graphs] = graphs.n_edges() // 2
+        more = np.diff(n_pairs, prepend=-1) > 0
+        waiting = [i for i in range(n_graphs) if more[i] and self._is_candidate(i)]
+        δ = self.settings.damping
+
+        def bound(i: int) -> float:
+            d = graphs.degrees[i]
+            return float(degree_bound(d, d, 0.0, 0.0, δ))
+
+        bounds = self.columns.map(bound, waiting)
+        # Anew: more edges may have been found, and move what was proven by a little.
+        self.scores = {}
+        race = Race(self.graphs, δ, self.scores)
+        race.best = 0.99 * self.best
+        race.enter(dict(zip(waiting, bounds, strict=True)))
+        self.bound, self.best = race.bound, race.best
 
     def _solve_complete(self, graphs: list[int]) -> None:
         """Solve those of some graphs that lack few edges."""
@@ -139,17 +166,17 @@ class Search:
         nearly = [i for i in graphs if self.n_pairs[i] >= few]
         if not nearly or self.columns.absolute:
             return
-        complete = CompleteGraphs(self.cells, self.dense, self.measure, min(nearly))
+        complete = CompleteGraphs(self.cells, self.dense, min(nearly))
         for i in nearly:
             if i >= complete.first:
-                self.complete[i] = complete.solve(i)
-                self.best = max(self.best, self.complete[i].quality)
+                self.solved[i] = complete.solve(i)
+                self.best = max(self.best, self.solved[i].quality)
 
     def _solve_by_sample(self, graphs: list[int]) -> None:
         """Solve some graphs by a sample, and by a larger one those that may win."""
-        solved = self.by_sample
+        solved, self.sampled = self.solved, set(graphs)
         solved |= {i: self.dense.solve(i) for i in graphs}
-        while rest := set(solved) - self.polished:
+        while rest := self.sampled - self.polished:
             i = max(rest, key=lambda i: (solved[i].quality, -i))
             best = max((solved[j].quality for j in self.polished), default=0.0)
             if solved[i].quality < max(_BETTER * self.best, best):
@@ -157,148 +184,72 @@ class Search:
             solved[i] = self.dense.polish(i, solved[i])
             self.polished.add(i)
 
-    def _n_found(self, limit: float) -> int:
-        return int((self.edges <= limit).sum())
-
-    def _is_candidate(self, i: int) -> bool:
-        return 2 * self.n_pairs[i] / self.n >= self.settings.min_mean_degree
-
-    def _store(self, n_graphs: int) -> None:
-        # The old ones go before the new ones come.
-        self.graphs = None
-        self.n_stored = n_graphs
-        if n_graphs:
-            edges = self.edges[:n_graphs]
-            self.graphs = SparseGraphs(self.cells, self.looks, edges, self.measure)
-            self.n_pairs[:n_graphs] = self.graphs.n_edges()
-
-    def _solve_stored(self) -> None:
-        """Solve the stored graphs that can still win: loosely, then to the end."""
-        graphs = self.graphs
-        if graphs is None:
-            return
-        δ, n_pairs = self.settings.damping, self.n_pairs
-        # Anew: more edges may have been found, and move what was proven by a little.
-        self.scores, self.bound = {}, {}
-        self.best *= 0.99
-        first = [
-            i for i in range(self.n_stored) if i == 0 or n_pairs[i] > n_pairs[i - 1]
-        ]
-        waiting = [i for i in first if self._is_candidate(i)]
-
-        def bound(i: int) -> float:
-            d = graphs.degrees(i)
-            return float(degree_bound(d, d, 0.0, 0.0, δ))
-
-        def solve(i: int) -> Any:
-            just = self.best * (1.0 - EQUAL)
-            return graphs.pagerank(i, graphs.degrees(i), δ, just, rtol)
-
-        bounds = self.columns.map(bound, waiting)
-        self.bound.update(zip(waiting, bounds, strict=True))
-        rest, rtol = list(waiting), _LOOSE
-        while rest := self._at_stake(rest):
-            batch, rest = rest[:_BATCH], rest[_BATCH:]
-            self._take(batch, self.columns.map(solve, batch))
-            report("candidates", len(waiting) - len(rest), len(waiting))
-        rest, rtol = list(waiting), _RTOL
-        while rest := self._at_stake(rest):
-            batch = sorted(rest, key=lambda i: (-self.bound[i], i))[:_BATCH]
-            rest = [i for i in rest if i not in batch]
-            self._take(batch, self.columns.map(solve, batch), final=True)
-
-    def _at_stake(self, graphs: list[int]) -> list[int]:
-        return [i for i in graphs if self.bound[i] >= self.best * (1.0 - EQUAL)]
-
-    def _take(self, graphs: list[int], found: Any, final: bool = False) -> None:
-        for i, (status, low, high, scores) in zip(graphs, found, strict=True):
-            self.bound[i] = min(self.bound[i], high)
-            self.best = max(self.best, low)
-            if status != DISCARDED and final:
-                self.scores[i] = scores
-
     def _outcome(self, thresholds: NDArray[np.float64]) -> Outcome:
         n_edges = np.rint(np.maximum.accumulate(self.n_pairs)).astype(np.int64)
         too_sparse = 2 * n_edges / self.n < self.settings.min_mean_degree
-        quality = np.full(len(thresholds), np.nan)
-        bound = np.full(len(thresholds), np.nan)
-        for i, value in self.bound.items():
-            bound[i] = value
-        for i, scores in self.scores.items():
-            quality[i] = bound[i] = rqh(scores)
-        for i, solution in (self.by_sample | self.complete).items():
-            quality[i] = bound[i] = solution.quality
-        # Stored graphs with equal edges are one candidate; the first stands for all.
-        first = np.arange(len(thresholds))
+        found = {i: rqh(scores) for i, scores in self.scores.items()}
+        found |= {i: solution.quality for i, solution in self.solved.items()}
+        # Of the others the numbers of edges are estimates.
+        same_as = np.arange(len(thresholds))
         stored = n_edges[: self.n_stored]
-        first[: self.n_stored] = np.searchsorted(stored, stored)
-        quality, bound = (
-            np.where(too_sparse, np.nan, v[first]) for v in (quality, bound)
-        )
-        if np.isnan(quality).all():
-            reason = (
-                "no threshold gives a graph with a mean degree of at least "
-                f"{self.settings.min_mean_degree:g}"
-            )
-            outcome = no_winner(self.n, self.settings, reason)
-            outcome.thresholds, outcome.too_sparse = thresholds, too_sparse
-            outcome.quality, outcome.quality_bound = quality, bound
-            outcome.n_edges = n_edges
-            return outcome
-        fair = quality.copy()
-        for i in self.by_sample:
-            fair[i] = fair[i] / _BETTER if i in self.polished else np.nan
-        best = np.nanmax(fair)
-        winner = int(np.argmax(fair >= best - EQUAL * abs(best)))
-        outcome = Outcome(
-            scores=np.empty(0),
+        same_as[: self.n_stored] = np.searchsorted(stored, stored)
+        outcome = no_winner(
+            self.n,
+            self.settings,
             thresholds=thresholds,
-            quality=quality,
-            quality_bound=bound,
+            quality=spread(found, same_as, too_sparse),
+            quality_bound=spread(self.bound | found, same_as, too_sparse),
             too_sparse=too_sparse,
             n_edges=n_edges,
-            winner=winner,
-            network=None,
-            degrees=np.empty(0),
         )
-        self._finish(outcome, winner)
+        fair = outcome.quality.copy()
+        for i in self.sampled:
+            fair[i] = fair[i] / _BETTER if i in self.polished else np.nan
+        if not np.isnan(outcome.quality).all():
+            self._finish(outcome, best_of(fair))
         return outcome
 
     def _finish(self, outcome: Outcome, winner: int) -> None:
         """Fill in what belongs to the winner, features in the order of the table."""
-        order, most = self.cells.order, self.settings.max_edges
+        outcome.winner, outcome.reason = winner, ""
         counts = None
         if winner < self.n_stored:
-            assert self.graphs is not None
-            scores, degrees = self.scores[winner], self.graphs.degrees(winner)
+            scores, degrees = self.scores[winner], self.graphs.degrees[winner]
             z = scores / np.where(degrees > 0.0, degrees, np.inf)
             counts = self.graphs.counts(winner)
-            outcome.network, outcome.truncated = self.graphs.matrix(winner, order, most)
+            outcome.network, outcome.truncated = self._network(winner)
         else:
-            solution = (self.by_sample | self.complete)[winner]
-            scores, degrees, z = solution.scores, solution.degrees, solution.z
-            outcome.network, outcome.truncated = self._strongest(), True
+            _, scores, degrees, z = self.solved[winner]
+            # The strongest edges: the network is too dense to be stored.
+            outcome.truncated = True
+            if self.graphs is not None:
+                outcome.network, _ = self._network(self.n_stored - 1)
         best = outcome.quality[winner]
         rivals = [
             i
             for i, value in self.bound.items()
             if i >= self.n_stored
-            and i not in (winner, *self.complete)
-            and value >= (_RIVAL if i in self.by_sample else _AT_STAKE) * best
+            and i != winner
+            and (i in self.sampled or i not in self.solved)
+            and value >= (_RIVAL if i in self.sampled else _AT_STAKE) * best
         ]
         outcome.approximation = Approximation(
-            sampled=winner in self.by_sample,
+            sampled=winner in self.sampled,
             n_cells=self.cells.n_cells,
             n_probes=self.looks.probes.shape[1],
             n_rivals=len(rivals),
             **check(self.dense, winner, scores, degrees, z, counts, self.random),
         )
-        outcome.scores, outcome.degrees = np.empty(self.n), np.empty(self.n)
-        outcome.scores[order], outcome.degrees[order] = scores, degrees
+        outcome.scores, outcome.degrees = scores[self.place], degrees[self.place]
 
-    def _strongest(self) -> Any:
-        """Return the strongest edges of a network that is too dense to be stored."""
-        if self.graphs is None:
-            return sparse.csr_array((self.n, self.n))
-        last, most = self.n_stored - 1, self.settings.max_edges
-        return self.graphs.matrix(last, self.cells.order, most)[0]
+    def _network(self, i: int) -> tuple[sparse.csr_array, bool]:
+        """Return a stored graph, and whether it has only the strongest edges."""
+        most = self.settings.max_edges
+        truncated = bool(self.graphs.n_edges()[i] // 2 > most)
+        if truncated:
+            found = self.graphs.strongest(i, max(1, most // self.n))
+        else:
+            found = self.graphs.matrix(i)
+        found = found[self.place][:, self.place]
+        found.sort_indices()
+        return found, truncated

@@ -8,13 +8,8 @@ from franet._common.jit import kernel, reduction
 
 __all__ = [
     "add_to_centres",
-    "arrange",
     "best_cells",
     "collect",
-    "count_values",
-    "invert",
-    "leave_out_self",
-    "nearest_cells",
     "products",
     "rough_sums",
     "row_sums",
@@ -35,27 +30,15 @@ def _dot(x, y):
 
 
 @kernel
-def nearest_cells(S, absolute, *, cell):
-    """Write the centre that is nearest to each row, by the products S with centres."""
-    for j in range(S.shape[0]):
-        best = -np.inf
-        for c in range(S.shape[1]):
-            v = abs(S[j, c]) if absolute else S[j, c]
-            if v > best:
-                best = v
-                cell[j] = c
-
-
-@kernel
-def best_cells(S, absolute, own, *, cells):
-    """Write the nearest centres of each row: its own first, then by nearness."""
+def best_cells(S, own, *, cells):
+    """Write the nearest centres of each row, by S: its own first, then the others."""
     n_probes = cells.shape[1]
     values = np.empty(n_probes)
     for j in range(S.shape[0]):
         cells[j, 0] = own[j]
         size = 1
         for c in range(S.shape[1]):
-            v = abs(S[j, c]) if absolute else S[j, c]
+            v = S[j, c]
             if c == own[j] or (size == n_probes and not v > values[size - 1]):
                 continue
             if size == 1 and n_probes == 1:
@@ -71,42 +54,12 @@ def best_cells(S, absolute, own, *, cells):
 
 
 @kernel
-def invert(probes, *, cursor, places):
-    """Write for each cell, from its cursor on, the places that look into it."""
-    for j in range(probes.shape[0]):
-        for p in range(probes.shape[1]):
-            c = probes[j, p]
-            places[cursor[c]] = j
-            cursor[c] += 1
-
-
-@kernel
 def add_to_centres(Z, towards, cell, absolute, *, centres):
     """Add each row to its centre, turned round where only the line counts."""
     for j in range(Z.shape[0]):
         sign = -1.0 if absolute and towards[j] < 0.0 else 1.0
         for i in range(Z.shape[1]):
             centres[cell[j], i] += sign * Z[j, i]
-
-
-@kernel
-def count_values(T, absolute, per_unit, *, counts):
-    """Count the dissimilarities ``1 - r`` of a tile in equal cells from 0 on."""
-    last = counts.size - 1
-    for j in range(T.shape[0]):
-        for k in range(T.shape[1]):
-            r = abs(T[j, k]) if absolute else T[j, k]
-            at = np.int64((np.float32(1.0) - r) * per_unit)
-            counts[max(0, min(at, last))] += 1
-
-
-@kernel
-def leave_out_self(T, xs, y0):
-    """Make no feature similar to itself; row j is ``xs[j]``, column k ``y0 + k``."""
-    for j in range(T.shape[0]):
-        own = xs[j] - y0
-        if 0 <= own < T.shape[1]:
-            T[j, own] = -2.0
 
 
 @kernel
@@ -189,43 +142,6 @@ def collect(T, xs, y0, absolute, error, sign, limit, c, cell, probes, Z):
                 d_of[found] = d
                 found += 1
     return x_of[:found].copy(), y_of[:found].copy(), d_of[:found].copy()
-
-
-@kernel
-def arrange(x, y, d, n_blocks, limits, top, snap, snap_to, floor, weighted):
-    """Return edges by the block of x, and within it those of sparse graphs first.
-
-    An edge is one number, ``65536 y + x`` by the positions in their blocks, and a
-    weight; ``ends[b, i]`` is where in block b the edges of graph i end.
-    """
-    n_graphs = limits.size
-    ends = np.zeros(n_blocks * n_graphs + 1, np.int64)
-    place = np.empty(d.size, np.int32)
-    for p in range(d.size):
-        graph = np.searchsorted(limits, d[p])
-        # What no graph holds goes last, and is cut off.
-        at = n_blocks * n_graphs
-        if graph < n_graphs:
-            at = np.int64(x[p] >> np.uint32(16)) * n_graphs + graph
-        place[p] = at
-        if at < n_blocks * n_graphs:
-            ends[at + 1] += 1
-    for at in range(n_blocks * n_graphs):
-        ends[at + 1] += ends[at]
-    total = ends[-1]
-    index = np.empty(total, np.uint32)
-    weight = np.empty(total)
-    mask = np.uint32(0xFFFF)
-    for p in range(d.size):
-        at = place[p]
-        if at == n_blocks * n_graphs:
-            continue
-        q = ends[at]
-        ends[at] += 1
-        index[q] = ((y[p] & mask) << np.uint32(16)) | (x[p] & mask)
-        w = top - (snap_to if d[p] <= snap else d[p])
-        weight[q] = (w if w > floor else 0.0) if weighted else 1.0
-    return index, weight, ends[:-1].copy().reshape(n_blocks, n_graphs)
 
 
 @reduction

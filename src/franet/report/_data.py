@@ -1,0 +1,179 @@
+"""The table behind a report: checked, and the values of each feature."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from franet.estimators._cover import Cover
+from franet.estimators._frane import FRANe
+from franet.estimators._validation import TableOfFit
+from franet.exceptions import DataError
+from franet.network import AttributeNetwork
+from franet.pairs.alike import correlations
+from franet.pairs.coded import CodedTable
+from franet.pairs.similarity._sparse import constant_in
+from franet.report._text import number
+
+_BINS = 24
+_NO_VALUES: dict[str, Any] = {
+    "counts": [],
+    "low": None,
+    "high": None,
+    "median": None,
+    "missing": 0,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Listing:
+    """A fitted ranker, its table, and the features that a report lists.
+
+    Attributes
+    ----------
+    ranker : FeatureRanker
+        The fitted ranker.
+    given : ndarray, CSC array, CodedTable or None
+        The table of the fit, or the similarities where those were fitted.
+    names : sequence of str
+        The names of all features.
+    order : ndarray of int
+        The listed features, best first.
+    """
+
+    ranker: Any
+    given: Any | None
+    names: Sequence[str]
+    order: NDArray[np.intp]
+
+    @property
+    def is_frane(self) -> bool:
+        """Whether there are thresholds, one of which won."""
+        return isinstance(self.ranker, FRANe)
+
+    @property
+    def is_cover(self) -> bool:
+        """Whether features were picked that represent the others."""
+        return isinstance(self.ranker, Cover)
+
+    @property
+    def network(self) -> AttributeNetwork | None:
+        """The network of a ranker that has one."""
+        ranked_by_it = self.is_frane or self.is_cover
+        return self.ranker.network_ if ranked_by_it else None
+
+    @property
+    def table(self) -> Any | None:
+        """The values of the features, None if they are not known."""
+        similarities = self.is_frane and self.ranker.similarity == "precomputed"
+        return None if similarities else self.given
+
+    @cached_property
+    def constant(self) -> Any:
+        """Which features are constant, None if that is not known."""
+        if self.network is None and self.table is not None:
+            return constant_in(self.table)
+        return getattr(self.ranker, "constant_", None)
+
+    @cached_property
+    def r(self) -> NDArray[np.float64] | None:
+        """The correlations of the listed features, None without the table."""
+        if self.table is None:
+            return None
+        kind = self.ranker.similarity if self.is_cover else "correlation"
+        return correlations(self.table, self.order, kind)
+
+
+def check_columns(ranker: Any, X: Any) -> Any:
+    """Return the table that a ranker was fitted to, checked against it."""
+    try:
+        table = TableOfFit(ranker)(X, lazy=False)
+    except DataError:
+        raise
+    except (TypeError, ValueError) as err:
+        reason = " ".join(str(err).split())
+        raise DataError(f"{reason} Pass the table that was fitted.") from err
+    return table.tocsc() if sparse.issparse(table) else table
+
+
+def distribution(table: Any, feature: int) -> dict[str, Any]:
+    """Return the histogram of a feature and its main numbers.
+
+    Parameters
+    ----------
+    table : ndarray, CSC array or CodedTable of shape (m, n)
+        The table.
+    feature : int
+        The column.
+
+    Returns
+    -------
+    dict
+        ``counts`` (per bin), ``low``, ``high``, ``median``, ``missing`` (cells). Of a
+        category ``counts`` are those of the commonest levels, the next three None,
+        and there are ``levels`` (how many) and ``commonest``.
+    """
+    if isinstance(table, CodedTable):
+        if table.is_category[feature]:
+            return _levels(table, feature)
+        table = table.values
+    column = table[:, [feature]]
+    values = np.ravel(column.toarray() if sparse.issparse(column) else column)
+    there = values[~np.isnan(values)].astype(np.float64)
+    n_missing = len(values) - len(there)
+    if not len(there):
+        return _NO_VALUES | {"missing": n_missing}
+    low, high = float(there.min()), float(there.max())
+    return {
+        "counts": _histogram(there, low, high).tolist(),
+        "low": number(low, 4),
+        "high": number(high, 4),
+        "median": number(np.median(there), 4),
+        "missing": n_missing,
+    }
+
+
+def _levels(table: CodedTable, feature: int) -> dict[str, Any]:
+    """Return how often the levels of a category occur, the commonest first."""
+    counts = np.bincount(table.values[:, feature].astype(np.intp))
+    order = np.argsort(-counts, kind="stable")
+    names = table.levels[feature]
+    assert names is not None
+    return _NO_VALUES | {
+        "counts": counts[order[:_BINS]].tolist(),
+        "levels": int(np.count_nonzero(counts)),
+        "commonest": str(names[order[0]]),
+    }
+
+
+def _histogram(
+    values: NDArray[np.float64], low: float, high: float
+) -> NDArray[np.intp]:
+    # Scaled first: numpy refuses ranges that overflow or vanish next to the values.
+    width = high / 2 - low / 2
+    if width <= 0:
+        return np.array([len(values)])
+    share = (values / 2 - low / 2) / width
+    bins = np.minimum((share * _BINS).astype(np.intp), _BINS - 1)
+    return np.bincount(bins, minlength=_BINS)
+
+
+def missing(table: Any) -> NDArray[np.intp]:
+    """Return how many values of each feature are missing."""
+    counts = np.zeros(table.shape[1], np.intp)
+    if isinstance(table, CodedTable):  # a gap would have been an error
+        return counts
+    if sparse.issparse(table):
+        column = np.repeat(np.arange(len(counts)), np.diff(table.indptr))
+        return np.bincount(column[np.isnan(table.data)], minlength=len(counts))
+    # A sum is NaN as soon as one value is: one pass and no mask for whole tables.
+    with np.errstate(over="ignore", invalid="ignore"):
+        some = np.flatnonzero(np.isnan(table.sum(axis=0, dtype=np.float64)))
+    counts[some] = np.isnan(table[:, some]).sum(axis=0)
+    return counts

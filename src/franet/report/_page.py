@@ -1,0 +1,261 @@
+"""The dict as one HTML page that loads nothing, and as a file: whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from base64 import b64encode
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from franet._common.checked import FLAG, PATH, checked
+from franet._common.files import atomic_write, check_target
+from franet._common.optional import require
+from franet.exceptions import UsageError
+from franet.report._summary import FORMAT, VERSION
+from franet.report._text import (
+    community_color,
+    json_for_html,
+    percent,
+    short,
+    significant,
+    visible,
+)
+
+_LEGEND = 12
+_SCRIPTS = ("base.js", "table.js", "figures.js", "map.js", "panel.js", "start.js")
+_ENDINGS = (".html", ".htm", ".json")
+
+
+def check_installed() -> None:
+    """Raise where the libraries that make the page are not installed.
+
+    Raises
+    ------
+    MissingExtraError
+        With the line that installs them.
+    """
+    for module in ("bokeh", "jinja2"):
+        require(module, "The report", "report")
+
+
+def render(summary: dict[str, Any]) -> str:
+    """Return the page of a summary.
+
+    Parameters
+    ----------
+    summary : dict
+        What `summarize` returned, or the same read from JSON.
+
+    Returns
+    -------
+    page : str
+        One HTML document with all that it needs inside. The same summary makes the
+        same page.
+    """
+    if (summary.get("format"), summary.get("version")) != (FORMAT, VERSION):
+        raise UsageError(
+            f"summary is not a report of version {VERSION}.",
+            remedy="Make it by franet.report.summarize.",
+        )
+    check_installed()
+    from bokeh.resources import Resources
+
+    bokeh = Resources(mode="inline", components=["bokeh"]).js_raw[0]
+    script = "\n".join(_template(name) for name in _SCRIPTS)
+    page = _environment().get_template("report.html")
+    return page.render(
+        s=summary,
+        css=_template("report.css"),
+        scripts=[bokeh, script],
+        policy=_policy([bokeh, script]),
+        data=json_for_html(_for_script(summary)),
+        figures=json_for_html(_documents(summary)),
+        legend=_legend(summary),
+        share=_shares(summary),
+    )
+
+
+def _template(name: str) -> str:
+    return (files("franet.report") / "templates" / name).read_text("utf-8")
+
+
+def _environment() -> Any:
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FunctionLoader(_template),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    environment.filters.update(
+        visible=visible, short=short, sig=significant, percent=percent, bars=_bars
+    )
+    environment.globals.update(color=community_color)
+    return environment
+
+
+def _policy(scripts: list[str]) -> str:
+    """Return a policy under which only our own scripts run and nothing is loaded."""
+    digests = [hashlib.sha256(script.encode()).digest() for script in scripts]
+    hashes = " ".join(f"'sha256-{b64encode(one).decode()}'" for one in digests)
+    return (
+        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; "
+        "img-src data: blob:; font-src data:; connect-src 'none'; base-uri 'none'; "
+        "form-action 'none'"
+    )
+
+
+def _for_script(summary: dict[str, Any]) -> dict[str, Any]:
+    """Return what the page needs to answer clicks."""
+    communities = summary["communities"] or {"largest": []}
+    drawn = summary["map"] or {}
+    return {
+        "measure": summary["measure"],
+        "cover": summary["cover"] is not None,
+        "features": [
+            {key: value for key, value in feature.items() if key != "distribution"}
+            | {"name": visible(feature["name"])}
+            for feature in summary["features"]
+        ],
+        "communities": [
+            entry | {"color": community_color(entry["label"])}
+            for entry in communities["largest"]
+        ],
+        "map": {
+            key: drawn.get(key, []) for key in ("row", "a", "b", "weight", "steps")
+        },
+        "n_features": summary["n_features"],
+    }
+
+
+def _documents(summary: dict[str, Any]) -> dict[str, Any]:
+    """Return the JSON of every figure, by the id of the element it goes into."""
+    from franet.report import _figures as draw
+
+    makers = {
+        "figure-map": ("map", draw.map_figure),
+        "figure-coverage": ("cover", draw.coverage_figure),
+        "figure-quality": ("thresholds", draw.quality_figure),
+        "figure-edges": ("thresholds", draw.edge_figure),
+        "figure-heat": ("heat", draw.heat_figure),
+    }
+    found = {
+        place: make(summary)
+        for place, (part, make) in makers.items()
+        if summary[part] is not None
+    }
+    return {place: _document(fig) for place, fig in found.items() if fig is not None}
+
+
+def _document(model: Any) -> dict[str, Any]:
+    from bokeh.document import Document
+
+    document = Document()
+    document.add_root(model)
+    ids: dict[str, str] = {}
+
+    # Bokeh counts its models over the life of the process; ours start from one.
+    def renumber(old: re.Match[str]) -> str:
+        return ids.setdefault(old[0], f'"id": "m{len(ids) + 1}"')
+
+    text = json.dumps(document.to_json(deferred=False))
+    content = json.loads(re.sub('"id": "[^"]*"', renumber, text))
+    return {"doc": content, "root": content["roots"][0]["id"]}
+
+
+def _legend(summary: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the largest communities that have a node on the map."""
+    if summary["map"] is None:
+        return []
+    drawn = {summary["features"][row]["community"] for row in summary["map"]["row"]}
+    largest = summary["communities"]["largest"]
+    return [entry for entry in largest if entry["label"] in drawn][:_LEGEND]
+
+
+def _shares(summary: dict[str, Any]) -> list[float]:
+    """Return the length of each score's bar: from 0, or the least if that is less.
+
+    Picks show what they added, and nothing if the table was explained less with them.
+    """
+    scores = [
+        (feature["score"] or 0.0)
+        if feature["gain"] is None
+        else max(feature["gain"], 0.0)
+        for feature in summary["features"]
+    ]
+    low, high = min([0.0, *scores]), max(scores, default=0.0)
+    return [(score - low) / (high - low) if high > low else 0.0 for score in scores]
+
+
+def _bars(distribution: dict[str, Any]) -> str:
+    """Return the outline of a histogram, 96 × 24, for an SVG path."""
+    counts = distribution["counts"]
+    if not counts:
+        return ""
+    width, tallest = 96 / len(counts), max(counts)
+    path = ["M0 24"]
+    for at, count in enumerate(counts):
+        # A single value must be seen too.
+        height = 1 + 23 * count / tallest if count else 0
+        path.append(f"V{24 - height:.1f}H{(at + 1) * width:.1f}")
+    return "".join(path) + "V24Z"
+
+
+@checked(path=PATH, force=FLAG)
+def check_report(path: str | os.PathLike[str], *, force: bool = False) -> None:
+    """Raise before any work where a report could not be written after it.
+
+    Parameters
+    ----------
+    path : path-like
+        The file to write.
+    force : bool, default=False
+        Whether a file that is there may be replaced.
+
+    Raises
+    ------
+    DataError
+        Where the file exists and `force` is False, or cannot be written.
+    UsageError
+        Where its name ends neither in .html nor in .json.
+    MissingExtraError
+        Where bokeh or jinja2 is not installed and the file is a page.
+    """
+    ending = Path(path).suffix.lower()
+    if ending not in _ENDINGS:
+        raise UsageError(
+            f"{path}: a report is a page or its data; end the name in .html or .json"
+        )
+    if ending != ".json":
+        check_installed()
+    check_target(path, force=force)
+
+
+def write(
+    summary: dict[str, Any], path: str | os.PathLike[str], *, force: bool = False
+) -> None:
+    """Write a report to one file.
+
+    Parameters
+    ----------
+    summary : dict
+        What `summarize` returned.
+    path : path-like
+        The file: a page that needs nothing else if its name ends in .html, the dict
+        itself if it ends in .json.
+    force : bool, default=False
+        Whether a file that is there may be replaced.
+    """
+    check_report(path, force=force)
+    if Path(path).suffix.lower() == ".json":
+        text = json.dumps(summary, indent=1, ensure_ascii=False, allow_nan=False)
+    else:
+        text = render(summary)
+    with atomic_write(path, force=force) as file:
+        file.write(text + "\n")
