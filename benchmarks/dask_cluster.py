@@ -21,6 +21,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -31,14 +32,16 @@ from distributed import Client, LocalCluster
 import tables
 from franet import DegenerateRankingWarning, FRANe
 from franet._common import progress as _progress
+from franet._common.memory import ArrayStore
 from franet.engine import _dask
-from franet.engine._dask_crew import Crew
+from franet.engine._dask import DaskWorkers
 from franet.engine._numpy import TileEngine
-from franet.engine._windows import assemble, windows
+from franet.engine._windows import windows
+from franet.engine.device import EngineTask
 from franet.engine.levels import SAMPLED, Levels
 from franet.engine.measure import Measure
 from franet.engine.passes import Degrees
-from franet.estimators._backend import settings_of
+from franet.estimators._backend import open_engine, settings_of
 from franet.pairs.similarity import open_source
 from franet.pairs.tiles import TileGrid
 from franet.search.exact import Settings, lay_out, search
@@ -172,17 +175,15 @@ def timed(function: Callable[..., Any], *arguments: Any) -> tuple[Any, float, in
     return state, seconds, *sizes
 
 
-class MeasuredCrew(Crew):
+class MeasuredWorkers(DaskWorkers):
     """Remembers what the tasks of the last pass took."""
 
     parts: list[tuple[float, int, int]]
 
-    def run(self, function: Any, jobs: list[Any], name: str) -> Any:
-        """Yield results, as the crew does."""
+    def run(self, function: Any, jobs: Any, name: str) -> Any:
+        """Yield results, as the workers do."""
         self.parts = []
-        jobs = [
-            lambda job=job: (function, job() if callable(job) else job) for job in jobs
-        ]
+        jobs = ((function, job) for job in jobs)
         for state, *costs in super().run(_unpacked, jobs, name):
             self.parts.append(tuple(costs))
             yield state
@@ -207,11 +208,11 @@ def passes64(client: Client) -> Iterator[dict[str, Any]]:
 def _passes(part: str, X: Any) -> Iterator[dict[str, Any]]:
     # New processes, whose peak of memory is that of this table.
     with start() as client:
-        _dask.Crew = MeasuredCrew
+        _dask.DaskWorkers = MeasuredWorkers
         try:
             yield from _each(part, X, client)
         finally:
-            _dask.Crew = Crew
+            _dask.DaskWorkers = DaskWorkers
 
 
 def _each(part: str, X: Any, client: Client) -> Iterator[dict[str, Any]]:
@@ -221,15 +222,15 @@ def _each(part: str, X: Any, client: Client) -> Iterator[dict[str, Any]]:
     ranker = FRANe(backend=client)
     settings = settings_of(ranker)
     note = "held out" if (n, m) in HELD_OUT else ""
-    with _dask.open_dask(ranker, X, settings, 1) as (engine, _):
-        crew = engine.source.crew
+    with open_engine(ranker, X) as (engine, _):
+        workers = engine.source.workers
         size = {"n": n, "m": m, "note": note}
-        yield row(part, "open", parts=1, cpu_seconds=crew.parts[0][0], **size)
+        yield row(part, "open", parts=1, cpu_seconds=workers.parts[0][0], **size)
         for what, work in _kinds(engine, settings):
             begin = time.perf_counter()
             work()
             seconds = time.perf_counter() - begin
-            costs = np.array(crew.parts)
+            costs = np.array(workers.parts)
             yield row(
                 part,
                 what,
@@ -251,7 +252,7 @@ def _kinds(engine: Any, settings: Settings) -> Iterator[tuple[str, Callable[[], 
     from franet.engine import passes
 
     noise = 1e-9 + 2 * engine.source.error
-    yield "extremes", lambda: engine.reduce(passes.Survey(noise))
+    yield "extremes", lambda: engine.reduce(passes.TileExtremes(noise))
     extrema = engine.extrema()
     _, measure, edges = lay_out(engine, engine.source.top, extrema, settings)
     found: list[Levels] = []
@@ -282,15 +283,14 @@ def _peak() -> int:
 
 def tasks(client: Client) -> Iterator[dict[str, Any]]:
     """Measure what a task costs that computes nothing, by the size of its result."""
-    from franet.engine._dask_tasks import Recipe
-
-    crew = Crew(client, Recipe("tasks", None, {}), None)
+    nothing = [None] * len(fields(EngineTask))
+    workers = DaskWorkers(client, EngineTask(*nothing))
     for size in (0, 1 << 20, 1 << 22, 1 << 24):
         count = 100 if size < 1 << 22 else 20
         best = np.inf
         for _ in range(REPEATS):
             start = time.perf_counter()
-            for state in crew.run(_zeros, [(size,)] * count, "measure"):
+            for state in workers.run(_zeros, [(size,)] * count, "measure"):
                 assert len(state) == size // 8
             best = min(best, time.perf_counter() - start)
         yield row("tasks", "result", parts=count, seconds=best, bytes_out=count * size)
@@ -303,7 +303,7 @@ def _put_together() -> dict[str, Any]:
     grid = TileGrid(100_000, 512)
     best, size = np.inf, 0
     for _ in range(REPEATS):
-        whole, states = assemble(what, grid), []
+        whole, states = what.start(grid, ArrayStore(on_disk=False)), []
         for window in windows(grid)[:20]:
             shape = SAMPLED, len(window.features)
             states.append((window, {"count": np.ones(shape, np.int32)}))
@@ -311,7 +311,7 @@ def _put_together() -> dict[str, Any]:
         size = sum(array.nbytes for _, s in states for array in s.values())
         start = time.perf_counter()
         for window, state in states:
-            whole.add(window, state)
+            what.put(whole, state, window)
         best = min(best, time.perf_counter() - start)
     return {"parts": 20, "seconds": best, "bytes_out": size}
 

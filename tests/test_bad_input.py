@@ -142,11 +142,11 @@ def test_parameters(given, message):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"similarity": "precomputed"}, "precomputed.*Use variant='paper'"),
-        ({"similarity": "mixed"}, "mixed.*numbers only.*Use variant='paper'"),
-        ({"similarity": "seuclidean"}, "seuclidean.*Use variant='paper'"),
+        ({"similarity": "precomputed"}, "precomputed.*set variant='paper'"),
+        ({"similarity": "mixed"}, "mixed.*numbers only.*set variant='paper'"),
+        ({"similarity": "seuclidean"}, "seuclidean.*set variant='paper'"),
         pytest.param(
-            {"similarity": np.dot}, "a callable.*Use variant='paper'", id="function"
+            {"similarity": np.dot}, "a function as.*set variant='paper'", id="function"
         ),
         ({"thresholds": "quantile"}, "quantile.*Use variant='paper'"),
     ],
@@ -164,12 +164,12 @@ def test_a_backend_that_is_not_one(backend):
 
 @pytest.mark.parametrize("similarity", ["spearman", "euclidean", "precomputed"])
 def test_missing_values_are_for_correlations(similarity):
-    message = f"missing='pairwise' works with .*{similarity}.* Fill the gaps first"
+    message = f"missing='pairwise' does not support similarity='{similarity}'. Set "
     fails(np.abs(np.corrcoef(X.T)), message, missing="pairwise", similarity=similarity)
 
 
 def test_missing_values_are_for_dense_tables():
-    message = r"missing='pairwise' needs a dense table.* Pass X\.toarray\(\)"
+    message = r"missing='pairwise' does not support sparse tables\. Pass X\.toarray\(\)"
     fails(sparse.csr_array(X), message, missing="pairwise")
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from franet import FRANe
 from franet._common import memory
-from franet._common.memory import Store, available_bytes, parse_bytes
+from franet._common.memory import ArrayStore, available_bytes, parse_bytes
 from franet.engine._numpy import TileEngine
 from franet.engine.graphs import EdgeSink, KeptGraphs
 from franet.engine.measure import Measure
@@ -49,7 +49,7 @@ def test_a_system_that_does_not_tell_what_is_free(monkeypatch):
 
 
 def test_store_leaves_nothing_behind():
-    with Store(on_disk=True) as store:
+    with ArrayStore(on_disk=True) as store:
         array = store.empty((3, 4), np.float64)
         array[:] = 1.0
         assert type(array) is np.ndarray
@@ -63,7 +63,7 @@ def test_store_leaves_nothing_behind():
 def test_sink_gives_out_edges_in_the_order_of_tiles(on_disk):
     measure = Measure(top=2.0, snap=0.0, snap_to=0.0, floor=0.0, weighted=True)
     grid = TileGrid(6, 2)
-    with Store(on_disk) as store:
+    with ArrayStore(on_disk) as store:
         sink = EdgeSink(np.array([0.5, 1.5]), measure, 9, store)
         zero, one = np.zeros(2, np.int32), np.ones(2, np.int32)
         sink.add(

@@ -13,7 +13,7 @@ from franet.cover._residual import Residual
 from franet.cover._suggest import _kept
 from franet.datasets import make_groups
 from franet.engine import device as _torch
-from franet.engine.place import parse_place
+from franet.engine.device import parse_place
 from franet.estimators import _cover
 from franet.estimators._cover import choose_device_for
 from franet.exceptions import MissingExtraError, UsageError

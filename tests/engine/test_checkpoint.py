@@ -487,5 +487,5 @@ def test_torch_with_other_tiles(tmp_path, monkeypatch):
 
 
 def test_only_the_full_search_has_passes(tmp_path):
-    with pytest.raises(ValueError, match="checkpoint needs search='exact'"):
+    with pytest.raises(ValueError, match="approximate' does not support checkpoint="):
         FRANe(search="approximate", checkpoint=tmp_path / "passes").fit(X)

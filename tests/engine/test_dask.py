@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import pickle
+import stat
 import subprocess
 import sys
 import warnings
@@ -25,11 +26,13 @@ from engine.clusters import (
     distributed,
     fit,
     local,
+    posix,
 )
 from franet import FRANe
 from franet.engine import _dask, _dask_tasks, levels
-from franet.engine._dask_crew import Crew
-from franet.engine._dask_tasks import Recipe
+from franet.engine._dask import DaskWorkers
+from franet.engine._dask_tables import deposit
+from franet.engine._dask_tasks import SourceRecipe
 from franet.engine._numpy import TileEngine
 from franet.exceptions import BackendError, DataError, UsageError
 
@@ -114,7 +117,7 @@ def test_tables_in_files_are_opened_by_workers(client, tmp_path, monkeypatch, ki
     if kind != "zarr in memory":
         # Neither copied nor sent.
         monkeypatch.delattr(_dask, "deposit")
-        monkeypatch.delattr(Crew, "hand_over")
+        monkeypatch.delattr(DaskWorkers, "hand_over")
     assert_agrees(fit(client, table), local(X))
 
 
@@ -123,6 +126,20 @@ def test_dask_array_is_stored_by_workers(client, scratch):
     lazy = array.from_array(TABLE, chunks=(10, 300)) + 1.0
     assert_agrees(fit(client, lazy), local(TABLE + 1.0))
     assert_nothing_left(client)
+
+
+@posix
+def test_the_folder_is_for_its_owner_alone(client, monkeypatch):
+    seen = []
+
+    def look(table, folder, *rest):
+        seen.append(folder.stat())
+        return deposit(table, folder, *rest)
+
+    monkeypatch.setattr(_dask, "deposit", look)
+    fit(client, TABLE)
+    assert stat.S_IMODE(seen[0].st_mode) == 0o700
+    assert seen[0].st_uid == os.getuid()
 
 
 def test_bad_value_in_a_file_is_named(client, tmp_path):
@@ -179,7 +196,7 @@ def test_worker_with_too_little_memory(monkeypatch):
         state=SimpleNamespace(nthreads=1),
     )
     monkeypatch.setattr(_dask_tasks, "_worker", lambda: worker)
-    recipe = Recipe("token", None, {"similarity": "correlation"})
+    recipe = SourceRecipe("token", None, {"similarity": "correlation"})
     with pytest.raises(BackendError, match=r"there has too little .*memory_limit"):
         _dask_tasks._similarities(TABLE, recipe)
 
@@ -187,7 +204,7 @@ def test_worker_with_too_little_memory(monkeypatch):
 FAULTS = """
 import resource, sys
 import numpy as np
-from franet.engine._dask_malloc import keeping_memory
+from franet.engine._dask_tasks import keeping_memory
 
 def faults():
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
@@ -237,7 +254,7 @@ def test_not_a_client():
 
 
 def test_no_workers(monkeypatch):
-    monkeypatch.setattr(Crew, "PATIENCE", 1.0)
+    monkeypatch.setattr(DaskWorkers, "PATIENCE", 1.0)
     options = {"processes": False, "dashboard_address": ":0"}
     with (
         distributed.LocalCluster(n_workers=0, **options) as cluster,

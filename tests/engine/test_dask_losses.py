@@ -23,8 +23,8 @@ from engine.clusters import (
     started,
     wait_until,
 )
-from franet.engine import _dask_crew
-from franet.engine._dask_crew import Crew
+from franet.engine import _dask
+from franet.engine._dask import DaskWorkers
 from franet.engine._numpy import TileEngine
 from franet.exceptions import BackendError
 
@@ -75,7 +75,7 @@ def test_killed_workers_change_nothing(client, monkeypatch, scratch):
 @posix
 def test_table_survives_the_loss_of_all_workers(client, undisturbed, monkeypatch):
     # As if workers were on other machines: the table is sent to them.
-    monkeypatch.setattr(Crew, "all_see", lambda self, path: False)
+    monkeypatch.setattr(DaskWorkers, "all_see", lambda self, path: False)
     assert_same_bits(fit(client, TABLE), undisturbed)
     killer = Killer(client, "edges", each=2)
     assert_same_bits(fit(client, TABLE, killer), undisturbed)
@@ -85,13 +85,13 @@ def test_table_survives_the_loss_of_all_workers(client, undisturbed, monkeypatch
 
 def test_worker_without_the_file_gets_the_table(client, monkeypatch):
     # The file is gone after the workers were asked.
-    seen = Crew.see
+    seen = DaskWorkers.see
 
     def see(self, file):
         seen(self, file)
         os.remove(file.path)
 
-    monkeypatch.setattr(Crew, "see", see)
+    monkeypatch.setattr(DaskWorkers, "see", see)
     assert_agrees(fit(client, TABLE), local(TABLE))
 
 
@@ -111,7 +111,7 @@ def _deadly(A, B):
 
 @posix
 def test_task_that_kills_every_worker(monkeypatch):
-    monkeypatch.setattr(_dask_crew, "_RESUBMITS", 0)
+    monkeypatch.setattr(_dask, "_RESUBMITS", 0)
     # On a cluster of its own: a process that dies while it is started, as here it may,
     # is not started again.
     with started(1) as client:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 import pickle
-import stat
 
 import numpy as np
 import pytest
 from scipy import sparse
 
-from franet.engine._dask import _folder
 from franet.engine._dask_tables import deposit
 from franet.pairs.coded import CodedTable
 
@@ -62,11 +60,3 @@ def test_pickles_are_not_loaded(tmp_path, kind):
     with pytest.raises(ValueError, match=r"pickle|magic"):
         file.open()
     assert not mark.exists()
-
-
-@pytest.mark.skipif(os.name == "nt", reason="Windows has other permissions")
-def test_the_folder_is_for_its_owner_alone():
-    with _folder() as folder:
-        about = folder.stat()
-        assert stat.S_IMODE(about.st_mode) == 0o700
-        assert about.st_uid == os.getuid()

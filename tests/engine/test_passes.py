@@ -1,4 +1,4 @@
-"""Passes over parts of the tiles, merged, against passes over all of them."""
+"""Passes over parts of the tiles, put together, against passes over all of them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ def in_parts(engine, what, n_parts=3):
     rounds = list(engine.grid.rounds())
     cuts = np.linspace(0, len(rounds), n_parts + 1).astype(int)
     parts = [rounds[a:b] for a, b in pairwise(cuts)]
-    return what.merge([engine.visit_tiles(what, part) for part in parts])
+    states = [(None, engine.visit_tiles(what, part)) for part in parts]
+    return what.assemble(engine.grid, states)
 
 
 def assert_same(merged, whole):
@@ -53,8 +54,8 @@ def assert_same(merged, whole):
 @pytest.mark.parametrize(
     "what",
     [
-        passes.Survey(1e-9),
-        passes.Survey(None),
+        passes.TileExtremes(1e-9),
+        passes.TileExtremes(None),
         passes.Sharpen(1.0, 0.8),
         passes.NextToCopies(1e-9, 0.8),
         passes.LeastAbove(0.9),

@@ -9,7 +9,7 @@ import pytest
 from sklearn.base import clone
 
 from franet import Cover, FRANe
-from franet.engine.place import Place, parse_place, portable
+from franet.engine.device import Place, parse_place, portable
 from franet.exceptions import Setting, UsageError
 from tables import random
 

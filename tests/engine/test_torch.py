@@ -236,9 +236,9 @@ def test_kernels_against_plain_torch(shape, weighted):
 @pytest.mark.parametrize(
     ("choice", "message"),
     [
-        ({"similarity": "canberra"}, "backend='torch' does not have similarity"),
-        ({"similarity": lambda A, B: A.T @ B}, "backend='torch' does not have"),
-        ({"missing": "pairwise"}, "needs a dense table in memory"),
+        ({"similarity": "canberra"}, r"^backend='torch' does not support similarity="),
+        ({"similarity": lambda A, B: A.T @ B}, "not support a function as similarity"),
+        ({"missing": "pairwise"}, "^backend='torch' does not support missing="),
         ({"backend": "torch:nowhere"}, "The torch device 'nowhere' cannot be used"),
     ],
 )

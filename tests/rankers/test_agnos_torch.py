@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from franet.engine.device import cuda_ready
-from franet.engine.place import Place
+from franet.engine.device import Place, cuda_ready
 from franet.exceptions import MissingExtraError, UsageError
 from franet.rankers import AgnoS
 from franet.rankers._agnos import Network, initial, train

@@ -23,8 +23,8 @@ from franet.exceptions import Setting, UsageError
 
 __all__ = [
     "BYTES_PER_PAIR",
+    "ArrayStore",
     "RowFile",
-    "Store",
     "available_bytes",
     "own_pages",
     "parse_bytes",
@@ -134,7 +134,7 @@ class _Folder:
         self._removal.detach()
 
 
-class Store:
+class ArrayStore:
     """Gives out arrays, in memory or in a temporary folder that goes with the store.
 
     Parameters

@@ -27,7 +27,6 @@ from franet.cover._constraints import read_constraints
 from franet.exceptions import Setting, UsageError
 from franet.pairs.alike import REDUNDANT, correlations, redundant_among
 from franet.pairs.coded import CodedTable
-from franet.pairs.similarity import CORRELATIONS
 from franet.pairs.similarity._sparse import constant_in
 from franet.pairs.similarity._standardize import powers_of_two
 from franet.rankers import get
@@ -156,12 +155,12 @@ def largest_to_load(ranker: str, parameters: Mapping[str, Any]) -> int | None:
 
     The paper's ranking by correlations can do without the whole table in memory.
     """
+    from franet.estimators._backend import reads_pieces
+
     if ranker != FRANE:
         return None
     frane = get(ranker)(**parameters)
-    if frane.similarity not in CORRELATIONS or frane.missing != "error":
-        return None
-    if frane.search != "exact" or frane._place().kind == "torch":
+    if not reads_pieces(frane):
         return None
     given = frane.max_memory
     memory = available_bytes() // 2 if given is None else parse_bytes(given)

@@ -7,27 +7,27 @@ that cannot be made again lies on a worker.
 
 from __future__ import annotations
 
+import ctypes
+import os
 import threading
 from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from franet._common.memory import Store
+from franet._common.memory import ArrayStore
 from franet._common.version import __version__
-from franet.engine._dask_malloc import keeping_memory
 from franet.engine._dask_tables import TableFile
 from franet.engine._windows import Window, WindowSource
 from franet.engine.passes import Pass, State
-from franet.exceptions import BackendError, UsageError
+from franet.exceptions import BackendError, Setting, UsageError
 from franet.pairs.columns import Columns
-from franet.pairs.columns._finite import PAIRWISE
 from franet.pairs.similarity import open_source
 from franet.pairs.tiles import PairSource, TileRunner
-
-__all__ = ["Part", "Recipe", "about", "forget", "run_part", "tile_of"]
 
 # Tables that a worker holds at a time.
 _MOST_SOURCES = 2
@@ -36,16 +36,24 @@ _GRAPHS = 16
 # The share of a worker's memory that features may take; the rest is for tiles,
 # results, and what the cluster itself needs.
 _SHARE = 0.5
+# Numbers of glibc's mallopt, and what they are set to by default.
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
+_DEFAULT = 128 * 1024
+# Freed arrays up to this size are kept, and so much memory in all.
+_LARGEST = 32 * 1024 * 1024
+_KEPT = 256 * 1024 * 1024
 
 _Opened = tuple[PairSource, NDArray[np.bool_]]
 _sources: OrderedDict[str, _Opened] = OrderedDict()
 _opening = threading.Lock()
 # One part at a time on a worker: it uses all of the worker's threads.
 _turns: dict[str, threading.Lock] = {}
+_keeping = threading.Lock()
+_keepers = 0
 
 
 @dataclass(frozen=True)
-class Recipe:
+class SourceRecipe:
     """How a worker makes the similarities of a table.
 
     Parameters
@@ -56,39 +64,37 @@ class Recipe:
         Where the table lies; None: it is handed over with each task.
     options : dict
         What :func:`franet.pairs.similarity.open_source` is called with.
+    for_gaps : Setting or None
+        What else can be done about missing values.
     """
 
     token: str
     table: TableFile | None
     options: dict[str, Any]
+    for_gaps: Setting | None = None
 
 
-@dataclass(frozen=True)
-class Part:
-    """What one task computes: a pass over the tiles of a window."""
-
-    what: Pass
-    window: Window
-    chosen: NDArray[np.bool_] | None
-
-
-def run_part(recipe: Recipe, handed: Any, part: Part) -> State:
+def run_part(
+    recipe: SourceRecipe,
+    handed: Any,
+    what: Pass,
+    window: Window,
+    chosen: NDArray[np.bool_] | None,
+) -> State:
     """Return the state of a pass over the tiles of a window."""
     worker = _worker()
     with _turns.setdefault(worker.address, threading.Lock()), keeping_memory():
-        source, _ = _open(recipe, handed)
-        what, window = part.what, part.window
-        view = WindowSource(source, window)
-        state = what.start(window.grid, Store(on_disk=False))
+        source = WindowSource(_open(recipe, handed)[0], window)
+        state = what.start(window.grid, ArrayStore(on_disk=False))
         TileRunner(worker.state.nthreads).run(
-            window.rounds(part.chosen),
-            lambda tile: what.visit(view, tile, state),
+            window.rounds(chosen),
+            lambda tile: what.visit(source, tile, state),
             what.stage,
         )
         return what.close(state)
 
 
-def about(recipe: Recipe, handed: Any, names: Any = None) -> dict[str, Any]:
+def about(recipe: SourceRecipe, handed: Any, names: Any) -> dict[str, Any]:
     """Return what the client has to know of the similarities; opens the table.
 
     `names` are those of the columns, for the error about a bad value.
@@ -103,7 +109,7 @@ def about(recipe: Recipe, handed: Any, names: Any = None) -> dict[str, Any]:
 
 
 def tile_of(
-    recipe: Recipe, handed: Any, i: int, j: int, exact: bool
+    recipe: SourceRecipe, handed: Any, i: int, j: int, exact: bool
 ) -> NDArray[np.float64]:
     """Return one tile."""
     source, _ = _open(recipe, handed)
@@ -128,7 +134,7 @@ def _worker() -> Any:
     return get_worker()
 
 
-def _open(recipe: Recipe, handed: Any, names: Any = None) -> _Opened:
+def _open(recipe: SourceRecipe, handed: Any, names: Any = None) -> _Opened:
     """Return the similarities, and which columns have none."""
     with _opening:
         if recipe.token in _sources:
@@ -139,15 +145,12 @@ def _open(recipe: Recipe, handed: Any, names: Any = None) -> _Opened:
             old.close()
         table = handed if recipe.table is None else recipe.table.open()
         if isinstance(table, Columns):
-            by_ranks = recipe.options["similarity"] == "spearman"
-            table.names = names
-            if not (by_ranks or table.is_sparse):
-                table.for_gaps = PAIRWISE
+            table.names, table.for_gaps = names, recipe.for_gaps
         _sources[recipe.token] = found = _similarities(table, recipe)
         return found
 
 
-def _similarities(table: Any, recipe: Recipe) -> _Opened:
+def _similarities(table: Any, recipe: SourceRecipe) -> _Opened:
     """Return the similarities of a table, in the memory that the worker has."""
     worker = _worker()
     limit = worker.memory_manager.memory_limit
@@ -161,9 +164,48 @@ def _similarities(table: Any, recipe: Recipe) -> _Opened:
             n_threads=worker.state.nthreads,
         )
     except UsageError as err:
-        if not str(err).startswith("max_memory="):
+        if err.parameter != "max_memory":
             raise
         raise BackendError(
-            f"The worker {worker.address} has too little memory for the table: {err} "
-            "Start workers with a larger memory_limit."
+            "The worker {} has too little memory for the table: {}",
+            worker.address,
+            err,
+            remedy="Start workers with a larger memory_limit.",
         ) from err
+
+
+@contextmanager
+def keeping_memory() -> Iterator[None]:
+    """Keep freed arrays for the next ones while parts are computed.
+
+    Dask starts workers with ``MALLOC_TRIM_THRESHOLD_``, so that memory goes back to
+    the system early. Then every tile would be fetched from there and given back, page
+    by page, which takes as long as computing it. Without that variable, or without
+    glibc, nothing is done: the allocator finds out by itself.
+    """
+    trim = os.environ.get("MALLOC_TRIM_THRESHOLD_", "")
+    try:
+        library = ctypes.CDLL(None)
+        has_glibc = hasattr(library, "gnu_get_libc_version")
+    except (OSError, TypeError):
+        has_glibc = False
+    if not has_glibc or not trim.isdigit():
+        yield
+        return
+    _count_keeper(library, 1, _KEPT, _LARGEST)
+    try:
+        yield
+    finally:
+        _count_keeper(library, -1, int(trim), _DEFAULT)
+
+
+def _count_keeper(library: Any, change: int, trim: int, largest: int) -> None:
+    """Count a user, and set the allocator if it is the first, or the last."""
+    global _keepers
+    with _keeping:
+        _keepers += change
+        if _keepers == max(change, 0):
+            library.mallopt(_TRIM_THRESHOLD, trim)
+            library.mallopt(_MMAP_THRESHOLD, largest)
+            if change < 0:
+                library.malloc_trim(0)

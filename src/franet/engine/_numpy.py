@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from franet._common.memory import Store
+from franet._common.memory import ArrayStore
+from franet._common.supports import Supports
 from franet.engine import passes
+from franet.engine._windows import chosen_of
 from franet.engine.graphs import KeptGraphs, heap_edges
 from franet.engine.measure import ZERO, Extrema, Measure, Tally
 from franet.engine.pairs import Gather, Harvest, Pairs
 from franet.engine.passes import Pass, State
+from franet.exceptions import Setting
+from franet.pairs.similarity import CORRELATIONS
 from franet.pairs.tiles import PairSource, Tile, TileRunner
 
 if TYPE_CHECKING:
     from franet.engine.checkpoint import Checkpoint
-
-__all__ = ["TileEngine"]
 
 
 class TileEngine:
@@ -35,12 +37,13 @@ class TileEngine:
         The similarity.
     n_threads : int
         Number of threads; no result depends on it.
-    store : Store, optional
+    store : ArrayStore, optional
         Where pairs are kept; no result depends on it.
     checkpoint : Checkpoint, optional
         Remembers the passes that are done.
     """
 
+    supports: ClassVar = Supports(Setting("backend", "numpy"), stored=CORRELATIONS)
     # Pairs that are stored: of the sparse graphs at first, and of denser ones if these
     # turn out to matter. Constants, not a matter of the memory at hand, because scores
     # must not depend on that.
@@ -53,11 +56,11 @@ class TileEngine:
         self,
         source: PairSource,
         n_threads: int = 1,
-        store: Store | None = None,
+        store: ArrayStore | None = None,
         checkpoint: Checkpoint | None = None,
     ) -> None:
         self.source = source
-        self.store = store or Store(on_disk=False)
+        self.store = store or ArrayStore(on_disk=False)
         self.checkpoint = checkpoint
         self.n = source.n
         self.kept_pairs, self.deep_pairs = self.KEPT_PAIRS, self.DEEP_PAIRS
@@ -81,11 +84,7 @@ class TileEngine:
 
     def run_pass(self, what: Pass, chosen: NDArray[np.bool_] | None) -> State:
         """Make a pass, as :meth:`reduce` describes it."""
-        rounds = list(self.grid.rounds())
-        if chosen is not None:
-            rounds = [[t for t in tiles if chosen[t.i, t.j]] for tiles in rounds]
-            rounds = [tiles for tiles in rounds if tiles]
-        return self.visit_tiles(what, rounds)
+        return self.visit_tiles(what, chosen_of(self.grid.rounds(), chosen))
 
     def visit_tiles(self, what: Pass, rounds: list[list[Tile]]) -> State:
         """Return the state of a pass over some tiles."""
@@ -104,8 +103,9 @@ class TileEngine:
         """Return the extremes of the dissimilarities."""
         source = self.source
         noise = ZERO * (source.scale or 0.0) + 2 * source.error
-        survey = passes.Survey(None if source.scale is None else noise)
-        low, high, above, counts = self.reduce(survey).values()
+        survey = passes.TileExtremes(None if source.scale is None else noise)
+        found = self.reduce(survey)
+        low, high, above = found["low"], found["high"], found["above"]
         # Copies of features: their tiles need not be looked at twice.
         copies = source.scale is not None and low.min() <= noise
         if source.error:
@@ -123,7 +123,7 @@ class TileEngine:
         if not copies or least > 0.0:
             next_low = self._smallest_above(low, least + zero)
         next_zero = least if least > 0.0 else next_low
-        return Extrema(least, most, next_low, next_zero, scale, Tally(counts))
+        return Extrema(least, most, next_low, next_zero, scale, Tally(found["counts"]))
 
     def _sharpened(
         self, values: NDArray[np.float64], sign: float
@@ -185,7 +185,8 @@ class TileEngine:
         while len(found) < len(wanted):
             n_cells = max(2, (1 << 16) // len(lo))
             cells = passes.CountCells(lo, hi, n_cells)
-            counts, lows, highs = self.reduce(cells).values()
+            found_in = self.reduce(cells)
+            counts, lows, highs = (found_in[x] for x in ("counts", "low", "high"))
             open_cells: dict[tuple[float, float], int] = {}
             for c in range(len(lo)):
                 ends = before[c] + np.cumsum(counts[c])

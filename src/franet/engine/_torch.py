@@ -9,30 +9,31 @@ GPU is slow on small ones, and never leave the device. The reductions are in
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from franet._common.progress import report
+from franet._common.supports import Supports
 from franet.engine import device as _torch
 from franet.engine._numpy import TileEngine
 from franet.engine._torch_graphs import TorchGraphs
 from franet.engine._torch_passes import PASSES
+from franet.engine.checkpoint import Checkpoint, open_checkpoint
+from franet.engine.device import EngineTask
 from franet.engine.graphs import KeptGraphs
 from franet.engine.passes import Pass, State
-from franet.exceptions import DataError, UsageError
+from franet.exceptions import DataError, Setting
+from franet.pairs.similarity import CORRELATIONS
 from franet.pairs.similarity._correlation import rank_columns
 from franet.pairs.similarity._dense import check_not_all
 from franet.pairs.similarity._distances import DistanceSource, length_of_rows
 from franet.pairs.similarity._standardize import constant_columns
 from franet.pairs.similarity.kernels import HUGE, TINY
 from franet.pairs.tiles import PairSource, Tile
-
-if TYPE_CHECKING:
-    from franet.engine.checkpoint import Checkpoint
-
-__all__ = ["TorchEngine", "open_torch_source"]
 
 # Exponents of the distances that torch computes; infinity is the largest difference.
 _EXPONENTS = {
@@ -45,7 +46,7 @@ _EXPONENTS = {
 }
 # Other powers leave the range of doubles long before the distances do.
 _SAFE = (1.0, 2.0, np.inf)
-SIMILARITIES = ("abs-correlation", "correlation", "spearman", *_EXPONENTS)
+SIMILARITIES = (*CORRELATIONS, *_EXPONENTS)
 
 # A tile, and what a reduction makes of it, in bytes for each of its pairs.
 _BYTES_PER_PAIR = 40
@@ -197,6 +198,22 @@ class TorchDistanceSource(TorchSource):
         return d.square_() if self._squared else d
 
 
+@contextmanager
+def open_torch(task: EngineTask) -> Iterator[tuple[TorchEngine, NDArray[np.bool_]]]:
+    """Give the engine of a torch device, and which columns have no similarity."""
+    options = task.options
+    source, constant = open_torch_source(
+        task.table,
+        options["similarity"],
+        p=options["p"],
+        variant=options["variant"],
+        device=task.place.device,
+        max_memory=task.max_memory,
+    )
+    with open_checkpoint(task.checkpoint, source, task.settings) as checkpoint:
+        yield TorchEngine(source, checkpoint), constant
+
+
 def open_torch_source(
     X: NDArray[Any],
     similarity: str,
@@ -224,12 +241,6 @@ def open_torch_source(
         Bytes that may be used on the device.
     """
     torch, device = _torch.load(), _torch.choose_device(device)
-    if similarity not in SIMILARITIES:
-        raise UsageError(
-            f"backend='torch' does not have similarity={similarity!r}. It has "
-            f"{', '.join(map(repr, sorted(SIMILARITIES)))}; for others set "
-            "backend='numpy'."
-        )
     if similarity in _EXPONENTS:
         given = DistanceSource(X, similarity, p, variant == "reference").features()
         _check_range(given, similarity, p)
@@ -282,6 +293,13 @@ class TorchEngine(TileEngine):
     """
 
     source: TorchSource
+    supports: ClassVar = Supports(
+        Setting("backend", "torch"),
+        Setting("backend", "numpy"),
+        {"similarity": SIMILARITIES, "missing": ("error",)},
+        tables=("dense",),
+        because={"missing": "it needs a table without gaps"},
+    )
     KEPT_PAIRS = 20_000_000
     DEEP_PAIRS = 250_000_000
     streams_together = True

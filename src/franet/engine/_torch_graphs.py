@@ -12,8 +12,6 @@ from franet.engine import device as _torch
 from franet.engine.graphs import KeptGraphs, Solution, adjacency
 from franet.pairs.tiles import TileRunner
 
-__all__ = ["TorchGraphs", "lexsort"]
-
 # Looks without progress after which rounding is all that is left.
 _PATIENCE = 4
 _MOST_ROUNDS = 3000

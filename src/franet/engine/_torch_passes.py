@@ -21,8 +21,6 @@ from franet.pairs.tiles import Tile
 if TYPE_CHECKING:
     from franet.engine._torch import TorchEngine
 
-__all__ = ["PASSES", "masked_sums", "weigh"]
-
 # Pairs drawn to learn how many there are below a value.
 _DRAWN = 1 << 20
 _SEED = 20_211
@@ -39,50 +37,47 @@ def weigh(D: Any, measure: Measure) -> Any:
 
 
 class _Work(ABC):
-    """One pass under way."""
+    """One pass under way; `state` holds what it has for each tile, on the device."""
 
     def __init__(self, what: Any, engine: TorchEngine) -> None:
         self.what = what
         self.engine = engine
         self.torch = _torch.load()
         self.on = {"dtype": self.torch.float64, "device": engine.source.device}
+        blank = Pass.start(what, engine.grid, engine.store)
+        self.state = {name: self.tensor(values) for name, values in blank.items()}
 
     @abstractmethod
     def visit(self, tile: Tile, D: Any) -> None:
         """Add a tile, which may be overwritten."""
 
-    @abstractmethod
     def close(self) -> State:
         """Return the state, in memory."""
-
-    def each_tile(self, value: float) -> Any:
-        blocks = self.engine.grid.n_blocks
-        return self.torch.full((blocks, blocks), value, **self.on)
+        return {name: _array(values) for name, values in self.state.items()}
 
     def tensor(self, values: Any) -> Any:
         return self.torch.as_tensor(np.ascontiguousarray(values), **self.on)
+
+    def counts(self, size: int) -> Any:
+        device = self.engine.source.device
+        return self.torch.zeros(size, dtype=self.torch.int64, device=device)
 
 
 def _array(tensor: Any) -> Any:
     return np.asarray(tensor.cpu())
 
 
-class _Survey(_Work):
-    what: passes.Survey
-
-    def __init__(self, what: passes.Survey, engine: TorchEngine) -> None:
-        super().__init__(what, engine)
-        self.low, self.high = self.each_tile(np.inf), self.each_tile(-np.inf)
-        self.above = self.each_tile(np.inf)
+class _TileExtremes(_Work):
+    what: passes.TileExtremes
 
     def visit(self, tile: Tile, D: Any) -> None:
-        at = tile.i, tile.j
         noise = -np.inf if self.what.noise is None else self.what.noise
-        self.low[at], self.high[at], self.above[at] = survey(D, noise)
+        found = survey(D, noise)
+        for name, value in zip(("low", "high", "above"), found, strict=True):
+            self.state[name][tile.i, tile.j] = value
 
     def close(self) -> State:
-        low, high, above = (_array(x) for x in (self.low, self.high, self.above))
-        return {"low": low, "high": high, "above": above, "counts": self._draw()}
+        return {**super().close(), "counts": self._draw()}
 
     def _draw(self) -> Any:
         """Return about how many pairs lie where, from some of them."""
@@ -103,30 +98,16 @@ class _Survey(_Work):
 class _LeastAbove(_Work):
     what: passes.LeastAbove
 
-    def __init__(self, what: passes.LeastAbove, engine: TorchEngine) -> None:
-        super().__init__(what, engine)
-        self.least = self.each_tile(np.inf)
-
     def visit(self, tile: Tile, D: Any) -> None:
         D.masked_fill_(D <= self.what.floor, np.inf)
-        self.least[tile.i, tile.j] = D.amin()
-
-    def close(self) -> State:
-        return {"least": _array(self.least)}
+        self.state["least"][tile.i, tile.j] = D.amin()
 
 
 class _Total(_Work):
-    def __init__(self, what: passes.Total, engine: TorchEngine) -> None:
-        super().__init__(what, engine)
-        self.sums = self.each_tile(0.0)
-
     def visit(self, tile: Tile, D: Any) -> None:
         if tile.is_diagonal:
             D.masked_fill_(D == np.inf, 0.0)
-        self.sums[tile.i, tile.j] = D.sum()
-
-    def close(self) -> State:
-        return {"sums": _array(self.sums)}
+        self.state["sums"][tile.i, tile.j] = D.sum()
 
 
 class _CountCells(_Work):
@@ -136,9 +117,7 @@ class _CountCells(_Work):
         super().__init__(what, engine)
         self.lo, self.hi = self.tensor(what.lo), self.tensor(what.hi)
         size = len(what.lo) * what.n_cells
-        self.counts = self.torch.zeros(
-            size, dtype=self.torch.int64, device=engine.source.device
-        )
+        self.n_values = self.counts(size)
         self.low = self.torch.full((size,), np.inf, **self.on)
         self.high = self.torch.full((size,), -np.inf, **self.on)
 
@@ -155,13 +134,13 @@ class _CountCells(_Work):
             width = (self.hi[c] - self.lo[c]) / n
             cell = ((d - self.lo[c]) / width).nan_to_num_(0.0).clamp_(0, n - 1).long()
             at = c * n + cell
-            self.counts += torch.bincount(at, minlength=len(self.counts))
+            self.n_values += torch.bincount(at, minlength=len(self.n_values))
             self.low.scatter_reduce_(0, at, d, "amin")
             self.high.scatter_reduce_(0, at, d, "amax")
 
     def close(self) -> State:
         shape = (len(self.what.lo), self.what.n_cells)
-        found = {"counts": self.counts, "low": self.low, "high": self.high}
+        found = {"counts": self.n_values, "low": self.low, "high": self.high}
         return {name: _array(values).reshape(shape) for name, values in found.items()}
 
 
@@ -214,9 +193,7 @@ class _Gather(_Work):
         self.degrees = _Degrees(what.degrees, engine)
         self.kept = self.tensor(what.edges[: what.n_kept])
         self.dense = self.tensor(what.edges[what.n_kept :])
-        self.n_pairs = self.torch.zeros(
-            len(self.dense), dtype=self.torch.int64, device=engine.source.device
-        )
+        self.n_pairs = self.counts(len(self.dense))
         self.found: list[tuple[Any, ...]] = []
 
     def visit(self, tile: Tile, D: Any) -> None:
@@ -299,7 +276,7 @@ PASSES: dict[type[Pass], type[_Work]] = {
     passes.LeastAbove: _LeastAbove,
     passes.Product: _Product,
     passes.Strongest: _Strongest,
-    passes.Survey: _Survey,
+    passes.TileExtremes: _TileExtremes,
     passes.Total: _Total,
 }
 

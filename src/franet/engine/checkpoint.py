@@ -23,7 +23,6 @@ from franet.exceptions import DataError, Setting
 if TYPE_CHECKING:
     from franet.engine.passes import Pass, State
     from franet.pairs.tiles import PairSource
-    from franet.search.exact import Settings
 
 __all__ = ["Checkpoint", "open_checkpoint"]
 
@@ -42,7 +41,7 @@ _NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP)
 
 @contextmanager
 def open_checkpoint(
-    path: str | os.PathLike[str] | None, source: PairSource, settings: Settings
+    path: str | os.PathLike[str] | None, source: PairSource, settings: Any
 ) -> Iterator[Checkpoint | None]:
     """Give the checkpoint in a folder, in use until the end; None without a folder."""
     if path is None:
@@ -66,12 +65,12 @@ class Checkpoint:
         A folder; made if it is not there. The folder above it must be.
     source : PairSource
         The similarity of the features.
-    settings : Settings
-        What is asked for.
+    settings : dataclass
+        What is asked for; its fields are compared.
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], source: PairSource, settings: Settings
+        self, path: str | os.PathLike[str], source: PairSource, settings: Any
     ) -> None:
         self.folder = Path(path)
         self._done = 0
@@ -232,7 +231,7 @@ class Checkpoint:
         return state
 
 
-def _describe(source: PairSource, settings: Settings) -> dict[str, Any]:
+def _describe(source: PairSource, settings: Any) -> dict[str, Any]:
     """Return what all passes of a fit depend on, besides the table, as JSON has it."""
     names = [field.name for field in fields(settings) if field.name not in _FREE]
     about = {

@@ -14,17 +14,6 @@ import numpy as np
 from franet._common.jit import kernel
 from franet.engine.kernels import offer
 
-__all__ = [
-    "add_degrees",
-    "count_rows",
-    "degree_bound",
-    "fill_rows",
-    "pagerank",
-    "product",
-    "rqh_interval",
-    "strongest",
-]
-
 SOLVED = 0
 DISCARDED = 1
 STALLED = 2

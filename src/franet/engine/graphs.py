@@ -10,20 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from franet._common.memory import Store, give_pages_back
+from franet._common.memory import ArrayStore, give_pages_back
 from franet.engine import graph_kernels, kernels
 from franet.engine.measure import BinTable, Measure
 from franet.engine.passes import empty_heaps
 from franet.pairs.tiles import Tile, TileRunner
-
-__all__ = [
-    "EdgeSink",
-    "KeptGraphs",
-    "Solution",
-    "adjacency",
-    "heap_edges",
-    "merge_edges",
-]
 
 
 @dataclass
@@ -63,7 +54,7 @@ class EdgeSink:
         Turns dissimilarities into weights.
     capacity : int
         Number of edges that will come at the most.
-    store : Store
+    store : ArrayStore
         Where the edges lie.
     """
 
@@ -72,7 +63,7 @@ class EdgeSink:
         edges: NDArray[np.float64],
         measure: Measure,
         capacity: int,
-        store: Store,
+        store: ArrayStore,
     ) -> None:
         self._table = BinTable(edges)
         self._measure = measure

@@ -11,23 +11,6 @@ import numpy as np
 
 from franet._common.jit import kernel, reduction
 
-__all__ = [
-    "collect",
-    "collect_near",
-    "count_cells",
-    "count_pairs",
-    "degrees",
-    "extrema",
-    "masked_product",
-    "offer",
-    "offer_all",
-    "pack",
-    "smallest_above",
-    "strongest",
-    "tally",
-    "total",
-]
-
 
 @kernel
 def extrema(D, a, b, up):

@@ -12,8 +12,6 @@ from franet.engine.graph_kernels import degree_bound
 from franet.engine.graphs import KeptGraphs, adjacency
 from franet.engine.measure import Extrema, Measure
 
-__all__ = ["Level", "Levels"]
-
 # Dense graphs whose degrees are summed in one pass; others lie between two of them.
 SAMPLED = 16
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["SLACK", "ZERO", "BinTable", "Extrema", "Measure", "NearTable", "Tally"]
-
 # d below this share of the scale is rounding (the smallest genuine value seen in real
 # data is 8e-7); an edge may miss its threshold by this much.
 ZERO = 1e-9

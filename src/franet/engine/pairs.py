@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from franet._common.memory import Store
+from franet._common.memory import ArrayStore
 from franet.engine import kernels
+from franet.engine._windows import Window
 from franet.engine.graphs import EdgeSink, KeptGraphs, adjacency, merge_edges
 from franet.engine.measure import Measure, NearTable
 from franet.engine.passes import Degrees, Pass, State
 from franet.pairs.tiles import PairSource, Tile, TileGrid
-
-__all__ = ["Gather", "Harvest", "Pairs"]
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Gather(Pass):
         """The part of the pass that adds up degrees."""
         return Degrees(self.edges[self.sampled], self.measure)
 
-    def start(self, grid: TileGrid, store: Store) -> State:
+    def start(self, grid: TileGrid, store: ArrayStore) -> State:
         """Return an empty sink, and zeros."""
         sink = None
         if self.n_kept:
@@ -125,23 +125,35 @@ class Gather(Pass):
             "edges": None if state["sink"] is None else state["sink"].close(),
             "n_pairs": state["n_pairs"].sum(axis=0),
             "degrees": closed,
-            "near": {"j": near.j, "k": near.k, "d": near.d, "rough": near.rough},
+            "near": vars(near),
         }
 
-    def merge(self, states: list[State]) -> State:
-        """Join the edges and add up the others."""
-        degrees = [state["degrees"] for state in states]
-        return {**self.join(states), "degrees": self.degrees.merge(degrees)}
-
-    def join(self, states: list[State]) -> State:
-        """Return all but the degrees of several states."""
-        near = [state["near"] for state in states]
-        edges = [state["edges"] for state in states]
+    def assemble(
+        self, grid: TileGrid, parts: Iterable[tuple[Window | None, State]]
+    ) -> State:
+        """Join the edges of parts, all at once, and add up the others."""
+        degrees = self.degrees.assemble(grid, [])
+        edges, near, n_pairs = [], [], 0
+        for window, part in parts:
+            self.degrees.put(degrees, part["degrees"], window)
+            n_pairs = n_pairs + part["n_pairs"]
+            edges.append(_renamed(part["edges"], window, "row", "col"))
+            near.append(_renamed(part["near"], window, "j", "k"))
         return {
             "edges": merge_edges(edges) if self.n_kept else None,
-            "n_pairs": np.sum([state["n_pairs"] for state in states], axis=0),
+            "n_pairs": n_pairs,
+            "degrees": degrees,
             "near": {x: np.concatenate([part[x] for part in near]) for x in near[0]},
         }
+
+
+def _renamed(found: Any, window: Window | None, *names: str) -> Any:
+    """Return what was found in a window with the features' positions in the table."""
+    if window is None or found is None:
+        return found
+    features = window.features
+    ends = {x: features[found[x]].astype(found[x].dtype) for x in names}
+    return {**found, **ends}
 
 
 def _exactly(source: PairSource, tile: Tile, j: Any, k: Any, rough: Any) -> Pairs:

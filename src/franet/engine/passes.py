@@ -1,50 +1,52 @@
 """What one pass over the tiles computes, apart from how tiles are visited.
 
 A pass begins with a state of arrays, adds one tile after the other to it, and ends
-with a state that holds arrays only. States of passes over different tiles can be
-merged into that of a pass over all of them. So tiles may be visited on threads, on
+with a state that holds arrays only. States of passes over parts of the tiles can be
+put together to that of a pass over all of them. So tiles may be visited on threads, on
 other machines, or not at all, if the state was saved.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from franet._common.memory import Store
+from franet._common.memory import ArrayStore
 from franet.engine import kernels
+from franet.engine._windows import Window
 from franet.engine.measure import Measure, Tally
 from franet.pairs.tiles import PairSource, Tile, TileGrid
-
-__all__ = [
-    "CountCells",
-    "Degrees",
-    "LeastAbove",
-    "NextToCopies",
-    "Pass",
-    "Product",
-    "Sharpen",
-    "State",
-    "Strongest",
-    "Survey",
-    "Total",
-]
 
 State = dict[str, Any]
 
 
+# What the arrays of a state begin with, by how those of two parts are joined.
+_NOTHING: dict[Any, float] = {np.minimum: np.inf, np.maximum: -np.inf, np.add: 0.0}
+
+
 class Pass(ABC):
-    """One pass over tiles."""
+    """One pass over tiles.
+
+    `layout` says of each array of a state what it has entries for, and how the entries
+    of two parts of the tiles are joined: ``"tile"``, a row and a column for each block;
+    ``"first"`` or ``"last"``, features along that axis; ``"all"``, none of these.
+    """
 
     stage: ClassVar[str]
+    layout: ClassVar[dict[str, tuple[str, np.ufunc]]] = {}
 
-    @abstractmethod
-    def start(self, grid: TileGrid, store: Store) -> State:
+    def start(self, grid: TileGrid, store: ArrayStore) -> State:
         """Return the state before the first tile."""
+        return {
+            name: np.full((grid.n_blocks, grid.n_blocks), _NOTHING[join])
+            for name, (axis, join) in self.layout.items()
+            if axis == "tile"
+        }
 
     @abstractmethod
     def visit(self, source: PairSource, tile: Tile, state: State) -> None:
@@ -54,9 +56,32 @@ class Pass(ABC):
         """Return the state after the last tile: arrays only."""
         return state
 
-    @abstractmethod
-    def merge(self, states: list[State]) -> State:
-        """Return the state of a pass over the tiles of all these, in this order."""
+    def narrow(self, window: Window) -> Pass:
+        """Return the pass as it is made over the tiles of a window."""
+        return self
+
+    def assemble(
+        self, grid: TileGrid, parts: Iterable[tuple[Window | None, State]]
+    ) -> State:
+        """Return the state of a pass over all tiles from those over parts of them.
+
+        Parameters
+        ----------
+        grid : TileGrid
+            All tiles.
+        parts : iterable of (Window or None, State)
+            Windows and what was found there; None is a part of the whole grid.
+        """
+        whole = self.close(self.start(grid, ArrayStore(on_disk=False)))
+        for window, part in parts:
+            self.put(whole, part, window)
+        return whole
+
+    def put(self, whole: State, part: State, window: Window | None = None) -> None:
+        """Join what was found in a part to the whole, in place."""
+        for name, (axis, join) in self.layout.items():
+            at = ... if window is None else window.at(axis)
+            whole[name][at] = join(whole[name][at], part[name])
 
 
 def _pairs(source: PairSource, tile: Tile, exact: bool) -> tuple[Any, int, int, bool]:
@@ -65,19 +90,8 @@ def _pairs(source: PairSource, tile: Tile, exact: bool) -> tuple[Any, int, int, 
     return D, *tile.shape, tile.is_diagonal
 
 
-def _each_tile(grid: TileGrid, value: float) -> NDArray[np.float64]:
-    return np.full((grid.n_blocks, grid.n_blocks), value)
-
-
-class _Least(Pass):
-    """A pass whose state is a smallest value for each tile."""
-
-    def merge(self, states: list[State]) -> State:
-        return {name: np.min([s[name] for s in states], axis=0) for name in states[0]}
-
-
 @dataclass(frozen=True)
-class Survey(Pass):
+class TileExtremes(Pass):
     """The extremes of each tile, and how many pairs lie where.
 
     `noise` is what rounding may make of 0; None where nothing is looked for above it.
@@ -85,15 +99,17 @@ class Survey(Pass):
 
     noise: float | None
     stage = "extremes"
+    layout: ClassVar = {
+        "low": ("tile", np.minimum),
+        "high": ("tile", np.maximum),
+        "above": ("tile", np.minimum),
+        "counts": ("all", np.add),
+    }
 
-    def start(self, grid: TileGrid, store: Store) -> State:
+    def start(self, grid: TileGrid, store: ArrayStore) -> State:
         """Return infinities, and counts for each block."""
-        return {
-            "low": _each_tile(grid, np.inf),
-            "high": _each_tile(grid, -np.inf),
-            "above": _each_tile(grid, np.inf),
-            "counts": np.zeros((grid.n_blocks, Tally.SIZE), np.int64),
-        }
+        counts = np.zeros((grid.n_blocks, Tally.SIZE), np.int64)
+        return {**super().start(grid, store), "counts": counts}
 
     def visit(self, source: PairSource, tile: Tile, state: State) -> None:
         """Find the extremes of a tile and count its pairs."""
@@ -114,27 +130,15 @@ class Survey(Pass):
         """Add up the counts."""
         return {**state, "counts": state["counts"].sum(axis=0)}
 
-    def merge(self, states: list[State]) -> State:
-        """Return the extremes of all."""
-        return {
-            "low": np.min([s["low"] for s in states], axis=0),
-            "high": np.max([s["high"] for s in states], axis=0),
-            "above": np.min([s["above"] for s in states], axis=0),
-            "counts": np.sum([s["counts"] for s in states], axis=0),
-        }
-
 
 @dataclass(frozen=True)
-class Sharpen(_Least):
+class Sharpen(Pass):
     """The smallest ``sign · d`` of each tile in float64, of pairs up to a limit."""
 
     sign: float
     limit: float
     stage = "extremes, exactly"
-
-    def start(self, grid: TileGrid, store: Store) -> State:
-        """Return infinities."""
-        return {"least": _each_tile(grid, np.inf)}
+    layout: ClassVar = {"least": ("tile", np.minimum)}
 
     def visit(self, source: PairSource, tile: Tile, state: State) -> None:
         """Compute again what may be the smallest."""
@@ -146,16 +150,13 @@ class Sharpen(_Least):
 
 
 @dataclass(frozen=True)
-class NextToCopies(_Least):
+class NextToCopies(Pass):
     """The smallest value of each tile, and the smallest that is not zero."""
 
     zero: float
     limit: float
     stage = "smallest gap"
-
-    def start(self, grid: TileGrid, store: Store) -> State:
-        """Return infinities."""
-        return {"least": _each_tile(grid, np.inf), "above": _each_tile(grid, np.inf)}
+    layout: ClassVar = {"least": ("tile", np.minimum), "above": ("tile", np.minimum)}
 
     def visit(self, source: PairSource, tile: Tile, state: State) -> None:
         """Compute again the pairs up to the limit."""
@@ -167,15 +168,12 @@ class NextToCopies(_Least):
 
 
 @dataclass(frozen=True)
-class LeastAbove(_Least):
+class LeastAbove(Pass):
     """The smallest value of each tile above a floor, in float64."""
 
     floor: float
     stage = "smallest gap"
-
-    def start(self, grid: TileGrid, store: Store) -> State:
-        """Return infinities."""
-        return {"least": _each_tile(grid, np.inf)}
+    layout: ClassVar = {"least": ("tile", np.minimum)}
 
     def visit(self, source: PairSource, tile: Tile, state: State) -> None:
         """Find the smallest value of a tile."""
@@ -184,22 +182,12 @@ class LeastAbove(_Least):
         state["least"][tile.i, tile.j] = found
 
 
-class _Sums(Pass):
-    """A pass whose states are added up."""
-
-    def merge(self, states: list[State]) -> State:
-        return {name: np.sum([s[name] for s in states], axis=0) for name in states[0]}
-
-
 @dataclass(frozen=True)
-class Total(_Sums):
+class Total(Pass):
     """The sum of each tile, in float64."""
 
     stage = "mean"
-
-    def start(self, grid: TileGrid, store: Store) -> State:
-        """Return zeros."""
-        return {"sums": _each_tile(grid, 0.0)}
+    layout: ClassVar = {"sums": ("tile", np.add)}
 
     def visit(self, source: PairSource, tile: Tile, state: State) -> None:
         """Add up a tile."""
@@ -215,8 +203,13 @@ class CountCells(Pass):
     hi: NDArray[np.float64]
     n_cells: int
     stage = "order statistics"
+    layout: ClassVar = {
+        "counts": ("all", np.add),
+        "low": ("all", np.minimum),
+        "high": ("all", np.maximum),
+    }
 
-    def start(self, grid: TileGrid, store: Store) -> State:
+    def start(self, grid: TileGrid, store: ArrayStore) -> State:
         """Return nothing: a block's counts come with its first tile."""
         return {"blocks": {}}
 
@@ -237,26 +230,22 @@ class CountCells(Pass):
 
     def close(self, state: State) -> State:
         """Add up the blocks."""
-        return self.merge([self._nothing(), *state["blocks"].values()])
-
-    def merge(self, states: list[State]) -> State:
-        """Add up the counts."""
-        return {
-            "counts": np.sum([s["counts"] for s in states], axis=0),
-            "low": np.min([s["low"] for s in states], axis=0),
-            "high": np.max([s["high"] for s in states], axis=0),
-        }
+        whole = self._nothing()
+        for counts in state["blocks"].values():
+            self.put(whole, counts)
+        return whole
 
 
 @dataclass(frozen=True)
-class Degrees(_Sums):
+class Degrees(Pass):
     """Number and weight of each feature's edges in some graphs, as the tiles say."""
 
     edges: NDArray[np.float64]
     measure: Measure
     stage = "degrees"
+    layout: ClassVar = {"count": ("last", np.add), "weight": ("last", np.add)}
 
-    def start(self, grid: TileGrid, store: Store) -> State:
+    def start(self, grid: TileGrid, store: ArrayStore) -> State:
         """Return zeros."""
         shape = (len(self.edges), grid.n)
         return {"count": np.zeros(shape, np.int32), "weight": np.zeros(shape)}
@@ -287,7 +276,7 @@ class Degrees(_Sums):
 
 
 @dataclass(frozen=True)
-class Product(_Sums):
+class Product(Pass):
     """The product of graph ``i`` with row ``i`` of X, for all rows."""
 
     edges: NDArray[np.float64]
@@ -295,8 +284,13 @@ class Product(_Sums):
     X: NDArray[np.float64]
     exact: bool
     stage = "products"
+    layout: ClassVar = {"Y": ("last", np.add)}
 
-    def start(self, grid: TileGrid, store: Store) -> State:
+    def narrow(self, window: Window) -> Product:
+        """Return the pass with the parts of the vectors that a window needs."""
+        return replace(self, X=np.ascontiguousarray(self.X[:, window.features]))
+
+    def start(self, grid: TileGrid, store: ArrayStore) -> State:
         """Return zeros."""
         return {"Y": np.zeros_like(self.X)}
 
@@ -322,7 +316,7 @@ class Strongest(Pass):
     per_feature: int
     stage = "strongest edges"
 
-    def start(self, grid: TileGrid, store: Store) -> State:
+    def start(self, grid: TileGrid, store: ArrayStore) -> State:
         """Return empty heaps."""
         return empty_heaps(grid.n, self.per_feature)
 
@@ -332,17 +326,19 @@ class Strongest(Pass):
         pairs = _pairs(source, tile, exact=True)
         kernels.strongest(*pairs, *first, self.limit, **state)
 
-    def merge(self, states: list[State]) -> State:
-        """Offer the pairs of all heaps to those of the first."""
-        merged = {name: array.copy() for name, array in states[0].items()}
-        for other in states[1:]:
-            kernels.offer_all(
-                **other,
-                heap_size=merged["size"],
-                heap_values=merged["values"],
-                heap_features=merged["features"],
-            )
-        return merged
+    def put(self, whole: State, part: State, window: Window | None = None) -> None:
+        """Offer the pairs of a part to the heaps of the whole."""
+        features: Any = part["features"]
+        at: Any = slice(None)
+        if window is not None:
+            at = window.features
+            # Beyond its size a heap holds anything.
+            filled = np.arange(features.shape[1]) < part["size"][:, None]
+            features = at[np.where(filled, features, 0)].astype(np.int32)
+        heaps = {f"heap_{name}": array[at] for name, array in whole.items()}
+        kernels.offer_all(**{**part, "features": features}, **heaps)
+        for name, array in whole.items():
+            array[at] = heaps[f"heap_{name}"]
 
 
 def empty_heaps(n: int, per_feature: int) -> State:

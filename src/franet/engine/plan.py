@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
-from franet._common.memory import BYTES_PER_PAIR, available_bytes
+from franet._common.memory import BYTES_PER_PAIR, ArrayStore
 from franet.engine import kernels
 from franet.engine._numpy import TileEngine
+from franet.engine.checkpoint import open_checkpoint
+from franet.engine.device import EngineTask
 from franet.engine.measure import Tally
-from franet.exceptions import Setting, UsageError
+from franet.pairs.similarity._dense import Budget, too_little
 from franet.pairs.tiles import PairSource, TileGrid
 
-__all__ = ["Plan", "make_plan"]
+Engine = TypeVar("Engine", bound=TileEngine)
 
 # Passes over all tiles for graphs that are not stored: as many as tables usually
 # need to be done with them, and if the winner itself is one of them.
@@ -131,23 +135,13 @@ def make_plan(
     n = source.n
     grid = TileGrid(n, source.block)
     pairs = n * (n - 1) // 2
-    # Counts and weighted degrees of each feature in each graph, and tiles in work.
-    tables = 28 * n * n_thresholds
-    fixed = source.nbytes + tables + 40 * source.block**2 * n_threads
+    budget = Budget.of(max_memory, n_thresholds, n_threads)
+    fixed = source.nbytes + budget.reserved(n, source.block)
     # As many as are stored if the dense graphs turn out to matter.
     kept = BYTES_PER_PAIR * min(pairs, TileEngine.DEEP_PAIRS)
-    most = available_bytes() // 2 if max_memory is None else max_memory
-    if fixed > most:
-        raise UsageError(
-            "{} is too little for {} features and {} thresholds: at least "
-            "{:.3g} GB are needed.",
-            Setting("max_memory", f"{most / 1e9:.3g} GB"),
-            n,
-            n_thresholds,
-            fixed / 1e9,
-            remedy="Raise it, or take fewer thresholds.",
-        )
-    on_disk = fixed + kept > most
+    if fixed > budget.most:
+        raise too_little(n, budget, fixed)
+    on_disk = fixed + kept > budget.most
     return Plan(
         n_features=n,
         n_pairs=pairs,
@@ -155,6 +149,19 @@ def make_plan(
         block=source.block,
         n_threads=n_threads,
         memory=fixed + (0 if on_disk else kept),
-        max_memory=most,
+        max_memory=budget.most,
         on_disk=on_disk,
     )
+
+
+@contextmanager
+def planned_engine(
+    kind: type[Engine], source: PairSource, task: EngineTask
+) -> Iterator[Engine]:
+    """Give an engine of a kind, with what its plan and its checkpoint ask for."""
+    plan = make_plan(source, task.n_thresholds, task.n_threads, task.max_memory)
+    with (
+        ArrayStore(plan.on_disk) as store,
+        open_checkpoint(task.checkpoint, source, task.settings) as checkpoint,
+    ):
+        yield kind(source, task.n_threads, store, checkpoint)

@@ -23,7 +23,7 @@ from franet._common.checked import NUMBER, TEXT, WHOLE, checked, optional
 from franet._common.files import check_apart
 from franet._common.joints import connected
 from franet._common.optional import require
-from franet.engine.place import Place, parse_place, portable
+from franet.engine.device import Place, parse_place, portable
 from franet.estimators._callbacks import CallbackSupportMixin
 from franet.estimators._validation import fitted_table, number_to_select, stays_polars
 from franet.exceptions import Setting, UsageError

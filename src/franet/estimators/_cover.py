@@ -14,8 +14,7 @@ from franet._common.threads import count_threads
 from franet.cover._constraints import PARAMETERS, Constraints, read_constraints
 from franet.cover._fit import CoverRanking, rank_by_cover, star
 from franet.cover._shares import EXAMPLES
-from franet.engine.device import choose_device, free_bytes, wanted
-from franet.engine.place import Place
+from franet.engine.device import Place, choose_device, free_bytes, wanted
 from franet.estimators._base import FeatureRanker, names_of
 from franet.estimators._callbacks import telling
 from franet.estimators._parameters import COVER, constraints

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import time
 import warnings
-from _thread import start_new_thread
-from collections.abc import Generator
-from contextlib import closing
-from contextvars import copy_context
-from queue import Empty, SimpleQueue
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager
+from contextvars import Context, copy_context
 from typing import Any
 
 import numpy as np
@@ -19,6 +16,7 @@ from threadpoolctl import ThreadpoolController
 
 from franet._common.memory import available_bytes
 from franet._common.progress import listening, report
+from franet._common.threads import on_threads
 from franet.cover._constraints import PARAMETERS, by_position
 from franet.estimators._base import names_of
 from franet.estimators._validation import how_many
@@ -109,53 +107,33 @@ class Draws:
                 yield draw + 1
 
     def _crew(self, n_workers: int) -> Generator[int]:
-        """Rank on several threads; as in `map_batches`, every wait is one call of C.
+        """Rank on several threads.
 
         On leaving early, a fit ends when it next reports. One that does not is left
         alone after a while.
         """
-        tasks: SimpleQueue[int] = SimpleQueue()
-        answers: SimpleQueue[tuple[BaseException | None] | None] = SimpleQueue()
-        for draw in range(len(self.ranks)):
-            tasks.put(draw)
 
-        def work() -> None:
+        @contextmanager
+        def around() -> Iterator[None]:
             try:
                 # The setting of OpenMP is the thread's own.
                 with self._limit("openmp"):
-                    while not self._stop:
-                        self._rank(tasks.get_nowait())
-                        answers.put((None,))
-            except Empty:
-                pass
-            except BaseException as error:
-                answers.put((error,))
-            answers.put(None)
-            self._clean()
+                    yield
+            finally:
+                self._clean()
 
-        n_running = 0
-        try:
-            for _ in range(n_workers):
-                n_running += 1
-                start_new_thread(copy_context().run, (work,))
-            count = 0
-            while count < len(self.ranks):
-                answer = answers.get()
-                if answer is None:
-                    n_running -= 1
-                elif answer[0] is not None:
-                    raise answer[0]
-                else:
-                    count += 1
-                    yield count
-        finally:
-            self._stop = True
-            end = time.monotonic() + _PATIENCE
-            while n_running and (left := end - time.monotonic()) > 0:
-                try:
-                    n_running -= answers.get(timeout=left) is None
-                except Empty:
-                    break
+        def rank(context: Context, draw: int) -> None:
+            context.run(self._rank, draw)
+
+        with on_threads(rank, n_workers, around, _PATIENCE) as (send, receive):
+            try:
+                for draw in range(len(self.ranks)):
+                    send(draw, copy_context(), draw)
+                for count in range(len(self.ranks)):
+                    receive()
+                    yield count + 1
+            finally:
+                self._stop = True
 
     def _limit(self, library: str) -> Any:
         return self._controller.limit(limits=1, user_api=library)

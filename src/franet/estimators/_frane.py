@@ -12,16 +12,16 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from franet._common.threads import count_threads
 from franet.engine.plan import make_plan
 from franet.estimators._backend import (
+    PREDICTION,
     approximate,
-    check,
-    check_plan,
     comparison_of,
+    offers_gaps,
     open_engine,
     open_numpy_source,
     settings_of,
+    task_of,
 )
 from franet.estimators._base import FeatureRanker, Need, names_of
 from franet.estimators._callbacks import telling
@@ -377,24 +377,17 @@ class FRANe(FeatureRanker):
             (expected, if the winning network is sparse, as it mostly is) and
             ``seconds_dense`` (if it is too dense to be stored).
         """
-        check_plan(self)
         start = time.perf_counter()
-        source, _ = open_numpy_source(self, check(self, X))
+        task = task_of(self, X, PREDICTION)
+        source, _ = open_numpy_source(task)
         opening = time.perf_counter() - start
-        settings, n_threads = settings_of(self), count_threads(self.n_jobs)
-        plan = make_plan(source, settings.n_thresholds, n_threads, settings.max_memory)
+        plan = make_plan(source, task.n_thresholds, task.n_threads, task.max_memory)
         expected, dense = plan.seconds(source)
         times = {"seconds": opening + expected, "seconds_dense": opening + dense}
         return asdict(plan) | times
 
     def _for_gaps(self, is_sparse: bool) -> Setting | None:
-        can_pair = (
-            self.similarity in ("correlation", "abs-correlation")
-            and self.search == "exact"
-            and self._place().kind != "torch"
-            and not is_sparse
-        )
-        return PAIRWISE if can_pair else None
+        return PAIRWISE if offers_gaps(self, is_sparse) else None
 
     def _columns(self, names: Any) -> dict[str, Any]:
         n_neighbors = np.diff(self.network_.adjacency.indptr)[self.order_]

@@ -16,13 +16,14 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from franet._common.memory import available_bytes, parse_bytes
+from franet._common.supports import check_supported
 from franet.exceptions import DataError, Setting, UsageError
 from franet.pairs.coded import CodedTable, code_table, column_at, too_large
 from franet.pairs.columns import Columns, open_columns
 from franet.pairs.columns._base import check_dimensions, number_type
 from franet.pairs.columns._finite import check_finite
 from franet.pairs.columns._open import in_memory
-from franet.pairs.similarity import CORRELATIONS
+from franet.pairs.similarity import CORRELATIONS, GAPS
 from franet.pairs.similarity._correlation import rank_columns
 
 # So many features are put in order even where fewer are selected.
@@ -38,6 +39,13 @@ def fit_context(method: Method) -> Method:
     """
     checked: Method = _fit_context(prefer_skip_nested_validation=True)(method)
     return checked
+
+
+def kind_of(table: Any) -> str:
+    """Return which kind of table it is, as `Supports` names them."""
+    if isinstance(table, CodedTable):
+        return "text"
+    return "sparse" if sparse.issparse(table) else "dense"
 
 
 def check_table(
@@ -118,13 +126,8 @@ def _check_shape(estimator: Any, shape: tuple[int, int]) -> None:
 
 def _check_in_memory(estimator: Any, X: Any, allow_missing: bool, names: Any) -> Any:
     """Return a table in memory, checked; `names` are those that it does not carry."""
-    if allow_missing and sparse.issparse(X):
-        raise DataError(
-            "{} needs a dense table: sparse input is not supported.",
-            Setting("missing", "pairwise"),
-            Setting("missing", "error"),
-            remedy="Pass X.toarray(), or set {1}.",
-        )
+    if allow_missing:
+        check_supported([GAPS], {}, kind_of(X))
     _check_names(X)
     _check_dates(X)
     mixed = getattr(estimator, "similarity", None) == "mixed"

@@ -19,8 +19,7 @@ from threadpoolctl import threadpool_limits
 from franet._common.global_state import restored_state
 from franet._common.progress import report
 from franet.cover._arrays import host
-from franet.engine.device import choose_device, load
-from franet.engine.place import Place
+from franet.engine.device import Place, choose_device, load
 
 Array = NDArray[np.floating]
 # The loss, and what copies the arrays of the network that has it.

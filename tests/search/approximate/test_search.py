@@ -221,19 +221,23 @@ def test_no_winner():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"similarity": "euclidean"}, "compares by similarity="),
-        ({"thresholds": "quantile"}, "'geometric' or 'linear' only"),
-        ({"thresholds": lambda low, high, n: np.linspace(low, high, n)}, "'linear'"),
-        ({"centrality": "degree"}, "centrality='pagerank' only"),
-        ({"quality": "gini"}, "quality='rqh' only"),
-        ({"store_candidates": True}, "does not go with store_candidates=True"),
-        ({"second_key": True}, "does not go with tie_break='denser'"),
+        ({"similarity": "euclidean"}, "similarity='euclidean'"),
+        ({"thresholds": "quantile"}, "thresholds='quantile': others need all pairs"),
+        (
+            {"thresholds": lambda low, high, n: np.linspace(low, high, n)},
+            "a function as thresholds.* to 'geometric' or 'linear',",
+        ),
+        ({"centrality": "degree"}, "centrality='degree'"),
+        ({"quality": "gini"}, "quality='gini'"),
+        ({"store_candidates": True}, "store_candidates=True"),
+        ({"tie_break": "denser"}, "tie_break='denser'"),
     ],
 )
 def test_what_has_no_approximate_search(options, message):
+    message = f"^search='approximate' does not support {message}"
     with pytest.raises(UsageError, match=message) as error:
-        approximate(factors(20), **options)
-    assert "Use search='exact'" in str(error.value)
+        FRANe(search="approximate", **options).fit(factors(20))
+    assert "or set search='exact'." in str(error.value)
     assert "\n" not in str(error.value)
 
 
@@ -251,7 +255,7 @@ def test_sparse_tables(make, similarity):
 def test_gaps_are_refused(n):
     X = factors(n)
     X[3, 5] = np.nan
-    with pytest.raises(UsageError, match=r"without gaps.*Fill them first") as error:
+    with pytest.raises(UsageError, match=r"missing=.*without gaps") as error:
         FRANe(search="approximate", missing="pairwise").fit(X)
     assert "search='exact'" in str(error.value)
     assert "\n" not in str(error.value)
@@ -259,5 +263,5 @@ def test_gaps_are_refused(n):
 
 def test_text_is_refused_by_name():
     frame = pd.DataFrame({"a": list("xyxz"), "b": np.arange(4.0), "c": [1, 4, 2, 2]})
-    with pytest.raises(UsageError, match="compares by similarity="):
+    with pytest.raises(UsageError, match="does not support similarity="):
         FRANe(search="approximate", similarity="mixed").fit(frame)

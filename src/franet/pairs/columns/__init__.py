@@ -6,7 +6,7 @@ libraries that store tables are never imported here: who has such a table has th
 
 from __future__ import annotations
 
-from franet.pairs.columns._ahead import read_ahead
+from franet._common.threads import read_ahead
 from franet.pairs.columns._base import Columns
 from franet.pairs.columns._open import open_columns
 

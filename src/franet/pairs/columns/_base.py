@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from franet._common.memory import own_pages
+from franet._common.threads import read_ahead
 from franet.exceptions import DataError, Setting
-from franet.pairs.columns._ahead import read_ahead
 
 __all__ = ["Columns", "number_type"]
 

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from franet.exceptions import Setting, UsageError
+from franet._common.supports import Supports
+from franet.exceptions import Setting
 from franet.pairs.coded import CodedTable
 from franet.pairs.columns import Columns
 from franet.pairs.columns._finite import check_finite
@@ -32,16 +33,32 @@ from franet.pairs.similarity._sparse import (
 from franet.pairs.similarity._standardize import constant_columns
 from franet.pairs.tiles import PairSource
 
-__all__ = ["CORRELATIONS", "open_source"]
+__all__ = ["CORRELATIONS", "GAPS", "REFERENCE", "open_source"]
 
 CORRELATIONS = ("abs-correlation", "correlation", "spearman")
 
 # Similarities for which the authors' code defines nothing to reproduce.
 _PAPER_ONLY = {
-    "mixed": "it knows numbers only",
-    "precomputed": "it computes the similarities itself",
-    "seuclidean": "it fails on it, for lack of the variances",
+    "mixed": "the authors' code knows numbers only",
+    "precomputed": "the authors' code computes the similarities itself",
+    "seuclidean": "the authors' code fails on it, for lack of the variances",
 }
+GAPS = Supports(
+    Setting("missing", "pairwise"),
+    Setting("missing", "error"),
+    {"similarity": ("correlation", "abs-correlation")},
+    tables=("dense",),
+)
+REFERENCE = Supports(
+    Setting("variant", "reference"),
+    Setting("variant", "paper"),
+    {"similarity": (*CORRELATIONS, *sorted(DISTANCES.keys() - _PAPER_ONLY.keys()))},
+    stored=CORRELATIONS,
+    because={
+        **_PAPER_ONLY,
+        "similarity": "functions of the authors' code are distances of two vectors",
+    },
+)
 
 
 def open_source(
@@ -76,16 +93,6 @@ def open_source(
     n_thresholds, n_threads : int
         What the search will need depends on them. No result does.
     """
-    if variant == "reference":
-        _check_reference(similarity)
-    if pairwise and similarity not in ("correlation", "abs-correlation"):
-        raise UsageError(
-            "{} works with {} and 'abs-correlation', not with {!r}.",
-            Setting("missing", "pairwise"),
-            Setting("similarity", "correlation"),
-            similarity,
-            remedy="Fill the gaps first.",
-        )
     none = np.zeros(X.shape[1], bool)
     if callable(similarity):
         return CallableSource(_columns_at_hand(X), similarity), none
@@ -100,21 +107,6 @@ def open_source(
         return open_mixed(X)
     budget = Budget.of(max_memory, n_thresholds, n_threads)
     return _open_correlation(X, similarity, pairwise, budget)
-
-
-def _check_reference(similarity: Any) -> None:
-    given = callable(similarity)
-    why = None if given else _PAPER_ONLY.get(similarity)
-    if given:
-        why = "its functions are distances of two vectors"
-    if why:
-        raise UsageError(
-            "{} has no reference definition in the authors' code: {}.",
-            "a callable similarity" if given else Setting("similarity", similarity),
-            why,
-            Setting("variant", "paper"),
-            remedy="Use {2}.",
-        )
 
 
 def _columns_at_hand(X: Any) -> Any:

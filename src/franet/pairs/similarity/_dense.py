@@ -63,7 +63,8 @@ class Budget:
         return cls(half if most is None else most, n_thresholds, n_threads)
 
     def reserved(self, n: int, block: int) -> int:
-        """Return what a search needs besides the features; see `make_plan`."""
+        """Return what a search needs besides the features."""
+        # Counts and weighted degrees of each feature in each graph, and tiles in work.
         return 28 * n * self.n_thresholds + 40 * block**2 * self.n_threads
 
     def edges(self, n: int) -> int:

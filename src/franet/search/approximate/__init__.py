@@ -11,16 +11,41 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from franet.exceptions import UsageError
+from franet._common.supports import Supports
+from franet.exceptions import Setting
 from franet.pairs.similarity import CORRELATIONS
 from franet.search.approximate._cells import Features
 from franet.search.approximate._check import Approximation
 from franet.search.approximate._search import Search
 from franet.search.exact import ONE_FEATURE, Outcome, Settings, no_winner
 
-__all__ = ["Approximation", "check_settings", "search_approximately"]
+__all__ = ["APPROXIMATE", "Approximation", "search_approximately"]
 
-_PROGRESSIONS = ("geometric", "linear")
+_ALL_PAIRS = "an approximate search makes no passes over all pairs"
+APPROXIMATE = Supports(
+    Setting("search", "approximate"),
+    Setting("search", "exact"),
+    {
+        "similarity": CORRELATIONS,
+        "thresholds": ("geometric", "linear"),
+        "centrality": ("pagerank",),
+        "quality": ("rqh",),
+        "store_candidates": (False,),
+        "tie_break": ("column",),
+        "missing": ("error",),
+        "backend": ("auto", "numpy"),
+        "checkpoint": (None,),
+        "max_memory": (None,),
+    },
+    tables=("dense", "sparse"),
+    because={
+        "thresholds": "others need all pairs",
+        "missing": "it needs a table without gaps",
+        "backend": "it runs on the cores of this machine",
+        "checkpoint": _ALL_PAIRS,
+        "max_memory": _ALL_PAIRS,
+    },
+)
 
 
 def search_approximately(
@@ -53,41 +78,9 @@ def search_approximately(
         As of a full search; `approximation` says how far it may be off, and is None
         where there is no winner.
     """
-    check_settings(settings, similarity)
     columns = np.asarray(columns)
     if len(columns) < 2:
         return no_winner(len(columns), settings, ONE_FEATURE)
     random = settings.random or np.random.mtrand._rand
     rows = Features(table, columns, similarity, n_threads, random)
     return Search(rows, settings, random).run()
-
-
-def check_settings(settings: Settings, similarity: str) -> None:
-    """Refuse what has no approximate search."""
-    remedy = "Use search='exact'"
-    if similarity not in CORRELATIONS:
-        known = ", ".join(repr(name) for name in CORRELATIONS)
-        raise UsageError(
-            f"search='approximate' compares by similarity={known} only. {remedy}, or "
-            "one of these."
-        )
-    if settings.thresholds not in _PROGRESSIONS:
-        raise UsageError(
-            "search='approximate' lays thresholds='geometric' or 'linear' only: "
-            f"others need all pairs. {remedy}, or one of these."
-        )
-    if settings.centrality != "pagerank":
-        raise UsageError(
-            f"search='approximate' computes centrality='pagerank' only. {remedy} for "
-            "others."
-        )
-    if settings.quality != "rqh":
-        raise UsageError(
-            f"search='approximate' compares by quality='rqh' only. {remedy} for others."
-        )
-    for name, value in (
-        ("store_candidates=True", settings.store_candidates),
-        ("tie_break='denser'", settings.second_key),
-    ):
-        if value:
-            raise UsageError(f"search='approximate' does not go with {name}. {remedy}.")

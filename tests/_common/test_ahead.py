@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from franet.pairs.columns import read_ahead
+from franet._common.threads import read_ahead
 
 HANG = 600.0  # seconds
 CUTS = [(at, at + 2) for at in range(0, 12, 2)]
