@@ -11,15 +11,6 @@ from franet.pairs.coded import CodedTable
 from franet.pairs.similarity import CORRELATIONS, open_source
 from franet.pairs.similarity._sparse import constant_in
 
-__all__ = [
-    "REDUNDANT",
-    "cluster_order",
-    "correlations",
-    "dissimilarities",
-    "redundant_among",
-    "weight_sum",
-]
-
 # Features that are correlated at least so much repeat each other.
 REDUNDANT = 0.8
 _SUMS = {

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from franet.exceptions import Column, DataError
 
-__all__ = ["CodedTable", "code_table", "column_at", "too_large"]
-
 _NUMBERS = "biuf"
 # How pandas calls what is not there, besides None and NaN.
 _MISSING = ("NAType", "NaTType")

@@ -11,8 +11,6 @@ from scipy import sparse
 from franet.exceptions import DataError, Setting
 from franet.pairs.coded import column_at
 
-__all__ = ["PAIRWISE", "bad_value", "check_finite", "check_rows"]
-
 # What FRANe can do about missing values.
 PAIRWISE = Setting("missing", "pairwise")
 

@@ -20,15 +20,6 @@ from franet.pairs.columns._kinds import (
 )
 from franet.pairs.columns._zarr import check_arrays
 
-__all__ = [
-    "as_numpy",
-    "check_stored",
-    "in_memory",
-    "known_files",
-    "open_columns",
-    "where_else",
-]
-
 # Whose tables have a way of their own.
 _PACKAGES = (
     "anndata", "dask", "h5py", "pandas", "polars", "pyarrow", "torch", "zarr",

@@ -11,8 +11,6 @@ from typing import Any
 
 from franet.exceptions import DataError
 
-__all__ = ["check_arrays", "check_folder"]
-
 _DOCUMENTS = frozenset({".zarray", ".zgroup", ".zmetadata", "zarr.json"})
 _TEXT = frozenset({"vlen-utf8", "vlen-bytes"})
 # Codecs of numcodecs that turn bytes or numbers into bytes or numbers.

@@ -15,15 +15,6 @@ from franet.pairs.similarity._standardize import (
 from franet.pairs.similarity.kernels import pair_products
 from franet.pairs.tiles import PairSource, block_size
 
-__all__ = [
-    "BLOCK",
-    "CorrelationSource",
-    "PairwiseCorrelationSource",
-    "block_bytes",
-    "group_size",
-    "rank_columns",
-]
-
 # Square tiles that fit the second-level cache: 1 MB in float32, 0.5 MB in float64.
 BLOCK = {np.dtype(np.float32): 512, np.dtype(np.float64): 256}
 # Bytes of features in a group of blocks. The order of sums depends on it: a constant,

@@ -27,8 +27,6 @@ from franet.pairs.similarity._standardize import standardize
 from franet.pairs.similarity._stored import StoredCorrelationSource
 from franet.pairs.tiles import PairSource, block_size
 
-__all__ = ["Budget", "check_not_all", "open_dense", "too_little"]
-
 # What is read at a time, unless memory is scarce.
 _PIECE = 1 << 25
 # Values of features in work at a time: what is copied on the way stays small.

@@ -13,8 +13,6 @@ from franet.pairs.similarity._sparse import moments
 from franet.pairs.similarity._standardize import feature_rows
 from franet.pairs.tiles import PairSource, block_size
 
-__all__ = ["DISTANCES", "DistanceSource", "length_of_rows"]
-
 DISTANCES: dict[str, Callable[..., None]] = {
     "canberra": kernels.canberra,
     "chebyshev": kernels.chebyshev,

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from franet.exceptions import DataError
 from franet.pairs.tiles import PairSource
 
-__all__ = ["CallableSource", "PrecomputedSource", "check_precomputed"]
-
 
 class _GivenSource(PairSource):
     """A similarity ``w`` is spoken of as ``d = -w``: the order is all that counts."""

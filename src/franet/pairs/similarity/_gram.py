@@ -23,8 +23,6 @@ from franet.pairs.similarity._correlation import to_dissimilarity
 from franet.pairs.similarity._standardize import powers_of_two
 from franet.pairs.tiles import PairSource, TileRunner, block_size
 
-__all__ = ["GramSource", "Moments", "chunk_rows", "suits_gram"]
-
 # So many times more examples than features, and so many cells: by shape alone, since
 # results are the same bits wherever the table lies.
 _TIMES = 4

@@ -26,8 +26,6 @@ from franet.pairs.similarity._standardize import (
 from franet.pairs.similarity.kernels import level_squares, table_squares
 from franet.pairs.tiles import PairSource, block_size
 
-__all__ = ["MixedSource", "open_mixed", "warn_of_identifiers"]
-
 # A corrected square up to this is zero: it is the difference of two larger numbers.
 TINY = 1e-12
 

@@ -12,15 +12,6 @@ from franet.pairs.similarity._standardize import constant_columns, powers_of_two
 from franet.pairs.similarity.kernels import add_products
 from franet.pairs.tiles import PairSource, block_size
 
-__all__ = [
-    "SparseCorrelationSource",
-    "constant_in",
-    "dense_is_better",
-    "moments",
-    "rank_sparse_columns",
-    "sparse_constant_columns",
-]
-
 # With more than this share filled, the product of dense blocks is faster.
 MAX_DENSITY = 0.1
 

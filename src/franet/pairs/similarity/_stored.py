@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from franet._common.memory import RowFile, own_pages
 from franet.pairs.similarity._correlation import CorrelationSource, block_bytes
 
-__all__ = ["BlockCache", "StoredCorrelationSource"]
-
 Block = tuple[NDArray[np.float64], NDArray[Any]]
 
 

@@ -6,22 +6,6 @@ import numpy as np
 
 from franet._common.jit import kernel, reduction
 
-__all__ = [
-    "HUGE",
-    "TINY",
-    "add_products",
-    "canberra",
-    "cell_square",
-    "chebyshev",
-    "euclidean",
-    "level_squares",
-    "manhattan",
-    "minkowski",
-    "pair_products",
-    "squares",
-    "table_squares",
-]
-
 # A largest difference between these can be divided by: 0 stays 0, and infinity, for a
 # difference that overflows, infinity.
 TINY, HUGE = np.finfo(np.float64).tiny, np.finfo(np.float64).max
