@@ -25,9 +25,9 @@ from franet.pairs.similarity._given import (
 from franet.pairs.similarity._mixed import open_mixed
 from franet.pairs.similarity._sparse import (
     SparseCorrelationSource,
+    constant_in,
     dense_is_better,
     rank_sparse_columns,
-    sparse_constant_columns,
 )
 from franet.pairs.similarity._standardize import constant_columns
 from franet.pairs.tiles import PairSource
@@ -104,9 +104,8 @@ def open_source(
 
 def _check_reference(similarity: Any) -> None:
     given = callable(similarity)
-    why = None if given else _PAPER_ONLY.get(similarity)
-    if given:
-        why = "its functions are distances of two vectors"
+    about_functions = "its functions are distances of two vectors"
+    why = about_functions if given else _PAPER_ONLY.get(similarity)
     if why:
         raise UsageError(
             "{} has no reference definition in the authors' code: {}.",
@@ -153,7 +152,7 @@ def _fits(table: SparseColumns, budget: Budget) -> bool:
 def _open_sparse(
     X: Any, absolute: bool, ranks: bool, budget: Budget
 ) -> tuple[PairSource, NDArray[np.bool_]]:
-    constant = sparse_constant_columns(X)
+    constant = constant_in(X)
     check_not_all(constant)
     X = X.tocsc()[:, np.flatnonzero(~constant)].astype(np.float64)
     X.sum_duplicates()

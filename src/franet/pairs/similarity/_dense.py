@@ -5,6 +5,8 @@ Standardized features lie in memory or in a temporary file.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,12 +21,12 @@ from franet.pairs.columns._kinds import FileColumns
 from franet.pairs.similarity._correlation import (
     BLOCK,
     CorrelationSource,
+    StoredCorrelationSource,
     block_bytes,
     group_size,
 )
 from franet.pairs.similarity._gram import GramSource, Moments, chunk_rows, suits_gram
 from franet.pairs.similarity._standardize import standardize
-from franet.pairs.similarity._stored import StoredCorrelationSource
 from franet.pairs.tiles import PairSource, block_size
 
 # What is read at a time, unless memory is scarce.
@@ -120,7 +122,7 @@ def open_dense(
         rows, constant = rows_in_memory(table, block, ranks, budget.piece)
         check_not_all(constant)
         n = int((~constant).sum())
-        return CorrelationSource.of_rows(rows, n, block, dtype, absolute), constant
+        return CorrelationSource(rows, n, block, dtype, absolute), constant
     room -= budget.slack
     # Two groups at hand, or the pieces that are read on the way to them.
     at_hand = min(n_blocks, 2 * group_size(m, dtype))
@@ -160,25 +162,21 @@ def _open_gram(
     least = _TILE * max(16, -((-n // 256) ** 2) // (2 * _PASSES))
     if room < least:
         raise too_little(n, budget, budget.most - room + least)
-    table, spool = _by_rows(table, ranks, budget.piece)
-    try:
+    with _by_rows(table, ranks, budget.piece) as table:
         moments = Moments.of(table, rows, budget.piece)
         check_not_all(moments.constant)
         source = GramSource(
             table, moments, absolute, room, budget.piece, budget.n_threads
         )
-    finally:
-        if spool is not None:
-            spool.close()
     return source, moments.constant
 
 
-def _by_rows(
-    table: Columns, ranks: bool, piece: int
-) -> tuple[Columns, FileColumns | None]:
-    """Return a table whose rows can be read, and the file that it lies in, if any."""
+@contextmanager
+def _by_rows(table: Columns, ranks: bool, piece: int) -> Iterator[Columns]:
+    """Give a table whose rows can be read, in a temporary file if need be."""
     if table.has_rows and not ranks:
-        return table, None
+        yield table
+        return
     m, n = table.shape
     spool = FileColumns(table)
     try:
@@ -190,10 +188,9 @@ def _by_rows(
             check_rows(values, values.min(axis=1), values.max(axis=1), at, table)
             _rank_rows(values)
             spool.file.write(at, values)
-    except BaseException:
-        spool.close()
-        raise
-    return spool, spool
+        yield spool
+    finally:
+        spool.file.close()
 
 
 def _rank_rows(rows: NDArray[np.float64]) -> None:
@@ -236,10 +233,7 @@ def rows_in_memory(
     for at in range(0, n, step):
         part = rows[at : min(at + step, n)]
         found = _prepare(part, at, table, ranks, constant)
-        if found is not part:
-            rows[kept : kept + len(found)] = found
-        elif kept < at:
-            rows[kept : kept + len(found)] = found.copy()
+        rows[kept : kept + len(found)] = found
         kept += len(found)
     padded = -(-kept // block) * block
     rows[kept:padded] = 0.0

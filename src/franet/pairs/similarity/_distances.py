@@ -84,13 +84,11 @@ class DistanceSource(PairSource):
         self._unit = unit
         self._X = X
         self._divisor = row_deviations(X) if measure == "seuclidean" else None
-        self._dense = None if not isinstance(X, np.ndarray) else self._all_rows()
-        self.nbytes = 0 if self._dense is None else self._dense.nbytes
-
-    def _all_rows(self) -> NDArray[np.float64]:
-        padded = -(-self.n // self.block) * self.block
-        rows = feature_rows(self._X, np.arange(self.n), padded, np.float64)
-        return self._prepare(rows)
+        self._dense: NDArray[np.float64] | None = None
+        if isinstance(X, np.ndarray):
+            rows = feature_rows(X, np.arange(self.n), self._n_padded, np.float64)
+            self._dense = self._prepare(rows)
+            self.nbytes = rows.nbytes
 
     def _prepare(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         if self._divisor is not None:

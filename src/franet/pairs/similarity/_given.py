@@ -18,6 +18,11 @@ class _GivenSource(PairSource):
     top = 0.0
     has_zero = False
 
+    def _padded(self, W: NDArray[Any]) -> NDArray[np.float64]:
+        D = np.zeros((self.block, self.block))
+        np.multiply(W, -1.0, out=D[: W.shape[0], : W.shape[1]])
+        return D
+
 
 class PrecomputedSource(_GivenSource):
     """Tiles of a similarity matrix.
@@ -34,10 +39,7 @@ class PrecomputedSource(_GivenSource):
 
     def tile(self, i: int, j: int) -> NDArray[np.float64]:
         """Return the negative similarities of block `i` against block `j`."""
-        D = np.zeros((self.block, self.block))
-        part = self._W[self._rows(i), self._rows(j)]
-        np.multiply(part, -1.0, out=D[: part.shape[0], : part.shape[1]])
-        return D
+        return self._padded(self._W[self._rows(i), self._rows(j)])
 
 
 def check_precomputed(W: NDArray[Any]) -> None:
@@ -108,16 +110,15 @@ class CallableSource(_GivenSource):
                 f"blocks of {wanted[0]} and {wanted[1]} columns, got an array of shape "
                 f"{W.shape} and type {W.dtype}."
             )
-        D = np.zeros((self.block, self.block))
-        np.multiply(W, -1.0, out=D[: W.shape[0], : W.shape[1]])
-        used = -D[: W.shape[0], : W.shape[1]].copy()
+        W = W.astype(np.float64)
+        bad = ~(np.isfinite(W) & (W >= 0.0))
         if i == j:
-            np.fill_diagonal(used, 0.0)
-        if not np.isfinite(used).all() or used.min(initial=0.0) < 0.0:
-            bad = np.argwhere(~(np.isfinite(used) & (used >= 0.0)))[0]
+            np.fill_diagonal(bad, False)
+        if bad.any():
+            a, b = np.argwhere(bad)[0]
             raise DataError(
                 "The similarity function must return finite values that are not "
-                f"negative, got {used[tuple(bad)]} for columns "
-                f"{i * self.block + bad[0]} and {j * self.block + bad[1]}."
+                f"negative, got {W[a, b]} for columns {i * self.block + a} and "
+                f"{j * self.block + b}."
             )
-        return D
+        return self._padded(W)

@@ -19,9 +19,9 @@ from franet._common.progress import report
 from franet._common.threads import map_batches
 from franet.pairs.columns import Columns
 from franet.pairs.columns._finite import bad_value
-from franet.pairs.similarity._correlation import to_dissimilarity
+from franet.pairs.similarity._correlation import CorrelationTiles
 from franet.pairs.similarity._standardize import powers_of_two
-from franet.pairs.tiles import PairSource, TileRunner, block_size
+from franet.pairs.tiles import TileRunner, block_size
 
 # So many times more examples than features, and so many cells: by shape alone, since
 # results are the same bits wherever the table lies.
@@ -134,7 +134,7 @@ def _slices(part: NDArray[Any]) -> Iterator[NDArray[Any]]:
         yield part[at : at + _SLICE]
 
 
-class GramSource(PairSource):
+class GramSource(CorrelationTiles):
     """Tiles of ``1 - pearson`` that were computed before, all in one go.
 
     Parameters
@@ -154,8 +154,6 @@ class GramSource(PairSource):
         Number of threads; no result depends on it.
     """
 
-    scale = 1.0
-
     def __init__(
         self,
         table: Columns,
@@ -165,13 +163,10 @@ class GramSource(PairSource):
         piece: int,
         n_threads: int,
     ) -> None:
-        self.absolute = absolute
-        self.top = 1.0 if absolute else 2.0
         self._table, self._moments = table, moments
         self._columns = np.flatnonzero(~moments.constant)
-        self.n = len(self._columns)
+        super().__init__(len(self._columns), block_size(table.shape[1]), absolute)
         self._chunk = chunk_rows(table.shape[1])
-        self.block = block_size(table.shape[1])
         self._piece, self._n_threads = piece, n_threads
         blocks = -(-self.n // self.block)
         self._pairs = [(i, j) for i in range(blocks) for j in range(i, blocks)]
@@ -179,12 +174,12 @@ class GramSource(PairSource):
         width = self.block**2
         self._file: RowFile | None = None
         self._tiles = np.empty((0, width))
-        if 8 * width * len(self._pairs) <= room:
+        at_once = max(1, room // (8 * width))
+        if len(self._pairs) <= at_once:
             self._tiles = self._panel(self._pairs)
             self.nbytes = self._tiles.nbytes
             return
         self._file = RowFile(width)
-        at_once = max(1, room // (8 * width))
         try:
             for at in range(0, len(self._pairs), at_once):
                 self._file.write(at, self._panel(self._pairs[at : at + at_once]))
@@ -197,9 +192,8 @@ class GramSource(PairSource):
         """Return some tiles, as rows, by a pass over the table."""
         m, block = self._table.shape[0], self.block
         tiles = own_pages((len(pairs), block * block), np.float64)
-        padded = -(-self.n // block) * block
-        Z = own_pages((self._chunk, padded), np.float64)
-        sums, squares = np.zeros(padded), np.zeros(padded)
+        Z = own_pages((self._chunk, self._n_padded), np.float64)
+        sums, squares = np.zeros((2, self._n_padded))
 
         def batches() -> Iterator[range]:
             for at, part in _chunks(self._table, self._chunk, self._piece):
@@ -229,7 +223,7 @@ class GramSource(PairSource):
             R -= np.outer(sums[a] / m, sums[b])
             R /= length[a, None]
             R /= length[b]
-            to_dissimilarity(R, self.absolute)
+            self._dissimilarity(R)
         return tiles
 
     def _centre(self, part: NDArray[np.float64], Z: NDArray[np.float64]) -> None:
@@ -247,10 +241,8 @@ class GramSource(PairSource):
     def tile(self, i: int, j: int) -> NDArray[np.float64]:
         """Return the dissimilarities of block `i` against block `j`."""
         t = self._place[min(i, j), max(i, j)]
-        if self._file is None:
-            D = self._tiles[t].reshape(self.block, self.block)
-        else:
-            D = self._file.read(t, t + 1).reshape(self.block, self.block)
+        found = self._tiles[t] if self._file is None else self._file.read(t, t + 1)
+        D = found.reshape(self.block, self.block)
         return D if i <= j else np.ascontiguousarray(D.T)
 
     def close(self) -> None:

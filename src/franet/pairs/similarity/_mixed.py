@@ -114,7 +114,7 @@ class MixedSource(PairSource):
         self.n = len(columns)
         self.block = block_size(self.n)
         m = values.shape[0]
-        padded = -(-self.n // self.block) * self.block
+        padded = self._n_padded
         self._values = feature_rows(values, columns, padded, np.float64)
         # A category of two levels is a number: r, η and V are the same then.
         many = np.flatnonzero(n_levels > 2)
