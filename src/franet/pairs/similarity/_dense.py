@@ -259,9 +259,7 @@ def rows_on_disk(
             # Never beyond what has been read already.
             file.write(kept, found)
             kept += len(found)
-        nothing = np.zeros((1, table.shape[0]))
-        for row in range(kept, -(-kept // block) * block):
-            file.write(row, nothing)
+        file.write(kept, np.zeros((-kept % block, table.shape[0])))
         return file, constant
     except BaseException:
         file.close()

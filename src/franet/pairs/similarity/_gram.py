@@ -18,7 +18,7 @@ from franet._common.memory import RowFile, own_pages
 from franet._common.progress import report
 from franet._common.threads import map_batches
 from franet.pairs.columns import Columns
-from franet.pairs.columns._finite import bad_value
+from franet.pairs.columns._finite import bad_value, first_bad
 from franet.pairs.similarity._correlation import CorrelationTiles
 from franet.pairs.similarity._standardize import powers_of_two
 from franet.pairs.tiles import TileRunner, block_size
@@ -84,13 +84,14 @@ class Moments:
         m, n = table.shape
         lo, hi = np.full(n, np.inf), np.full(n, -np.inf)
         total, scale = np.zeros(n), np.ones(n)
-        bad: tuple[int, int, float] | None = None
+        bad: list[tuple[int, int, float]] = []
         for at, part in _chunks(table, rows, piece):
             low, high = part.min(axis=0), part.max(axis=0)
-            wrong = ~(np.isfinite(low) & np.isfinite(high))
-            if wrong.any():
-                bad = _first_bad(bad, part, at, int(np.argmax(wrong)))
-            if bad is not None:  # an earlier column may hold one further down
+            finite = np.isfinite(low).all() and np.isfinite(high).all()
+            if not finite and (found := first_bad(part, False)):
+                row, j = found
+                bad.append((j, at + row, float(part[row, j])))
+            if bad:  # an earlier column may hold one further down
                 continue
             np.minimum(lo, low, out=lo)
             np.maximum(hi, high, out=hi)
@@ -101,22 +102,12 @@ class Moments:
                 total += (rest * new).sum(axis=0)
             scale = new
             report("means", min(at + rows, m), m)
-        if bad is not None:
-            j, row, value = bad
+        if bad:
+            j, row, value = min(bad)
             raise bad_value(value, row, j, table.names, table.for_gaps)
         mean = total / m
         reach = np.maximum(hi * scale - mean, mean - lo * scale)
         return cls(lo == hi, scale, mean, powers_of_two(reach))
-
-
-def _first_bad(
-    known: tuple[int, int, float] | None, part: Any, at: int, j: int
-) -> tuple[int, int, float]:
-    """Return the bad value of the first column, there in the first row."""
-    if known is not None and known[0] <= j:
-        return known
-    row = int(np.argmax(~np.isfinite(part[:, j])))
-    return j, at + row, float(part[row, j])
 
 
 def _chunks(table: Columns, rows: int, piece: int) -> Iterator[tuple[int, Any]]:
