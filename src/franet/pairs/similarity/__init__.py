@@ -16,9 +16,10 @@ from franet.pairs.columns._finite import check_finite
 from franet.pairs.columns._kinds import ArrayColumns, FilledColumns, SparseColumns
 from franet.pairs.similarity._correlation import PairwiseCorrelationSource
 from franet.pairs.similarity._dense import Budget, check_not_all, open_dense
-from franet.pairs.similarity._distances import DISTANCES, DistanceSource
-from franet.pairs.similarity._given import (
+from franet.pairs.similarity._distances import (
+    DISTANCES,
     CallableSource,
+    DistanceSource,
     PrecomputedSource,
     check_precomputed,
 )

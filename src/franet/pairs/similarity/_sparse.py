@@ -37,15 +37,17 @@ def _tame(X: Any) -> Any:
     m, n = X.shape
     filled = np.diff(X.indptr)
     column = np.repeat(np.arange(n), filled)
-    largest = np.zeros(n)
-    np.maximum.at(largest, column, np.abs(X.data))
-    X.data *= powers_of_two(largest)[column]
+    X.data *= powers_of_two(_largest(X))[column]
     for _ in range(2):
         mean = np.where(filled == m, np.bincount(column, X.data, n) / m, 0.0)
         X.data -= mean[column]
-    np.maximum.at(largest := np.zeros(n), column, np.abs(X.data))
+    largest = _largest(X)
     X.data /= np.where(largest > 0.0, largest, 1.0)[column]
     return X
+
+
+def _largest(X: Any) -> NDArray[np.float64]:
+    return np.asarray(abs(X).max(axis=0).toarray()).ravel()
 
 
 def constant_in(X: Any) -> NDArray[np.bool_]:
