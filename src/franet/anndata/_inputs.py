@@ -49,7 +49,7 @@ def check_arguments(
     name = isinstance(key_added, str) and key_added not in ("", ".")
     remedy = "give a name without a slash that is not a dot, such as 'franet'."
     check_value("key_added", key_added, name and "/" not in key_added, remedy)
-    share = isinstance(n_top, float | np.floating) and 0.0 < n_top < 1.0
+    share = isinstance(n_top, float | np.floating) and bool(0.0 < n_top < 1.0)
     number = WHOLE.accepts(n_top) and 1 <= n_top <= adata.n_vars
     remedy = (
         f"give a number from 1 to {adata.n_vars} (adata.n_vars), a share above 0 and "

@@ -183,26 +183,19 @@ def _verify(path: Path, entry: Entry) -> None:
 
 def _read(path: Path, entry: Entry) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Read table and classes, and check their shapes against the registry."""
-    X, y = (_variable(path, name, entry) for name in ("X", "Y"))
+    remedy = f"delete the file, then run 'franet datasets fetch {entry.name}'"
+    try:
+        found = [read_table(path, format="mat", variable=name).X for name in "XY"]
+    except UsageError as err:  # no such variable: the caller here did not choose it
+        raise DataError(f"{err}; {remedy}") from err
+    X, y = (part.toarray() if hasattr(part, "toarray") else part for part in found)
     shape = (entry.n_examples, entry.n_features)
     if X.shape != shape or y.size != shape[0]:
         raise DataError(
             f"{path}: holds {X.shape[0]} × {X.shape[1]} numbers and {y.size} classes; "
-            f"{entry.name} is {shape[0]} × {shape[1]}; {_remedy(entry)}"
+            f"{entry.name} is {shape[0]} × {shape[1]}; {remedy}"
         )
     return np.ascontiguousarray(X, np.float64), y.ravel().astype(np.int64)
-
-
-def _variable(path: Path, name: str, entry: Entry) -> Any:
-    try:
-        table = read_table(path, format="mat", variable=name)
-    except UsageError as err:  # no such variable: the caller here did not choose it
-        raise DataError(f"{err}; {_remedy(entry)}") from err
-    return table.X.toarray() if hasattr(table.X, "toarray") else table.X
-
-
-def _remedy(entry: Entry) -> str:
-    return f"delete the file, then run 'franet datasets fetch {entry.name}'"
 
 
 def _not_here(entry: Entry, why: str) -> str:

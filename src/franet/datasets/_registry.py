@@ -100,7 +100,8 @@ def get(name: str) -> Entry:
         return DATASETS[name]
     wanted = _plain(name)
     for entry in DATASETS.values():
-        if wanted in _spellings(entry):
+        stems = (file.removesuffix(".mat") for file in entry.filenames)
+        if wanted in {_plain(other) for other in (entry.published, *stems) if other}:
             return entry
     known = ", ".join(sorted(DATASETS, key=str.lower))
     raise UsageError(f"There is no data set {name!r}. Choose one of: {known}.")
@@ -108,11 +109,6 @@ def get(name: str) -> Entry:
 
 def _plain(name: str) -> str:
     return name.casefold().replace("-", "").replace("_", "")
-
-
-def _spellings(entry: Entry) -> set[str]:
-    stems = (file.removesuffix(".mat") for file in entry.filenames)
-    return {_plain(name) for name in (entry.published, *stems) if name}
 
 
 def _read() -> dict[str, Entry]:

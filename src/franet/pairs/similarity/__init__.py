@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from franet._common.memory import available_bytes
 from franet.exceptions import Setting, UsageError
 from franet.pairs.coded import CodedTable
 from franet.pairs.columns import Columns
 from franet.pairs.columns._finite import check_finite
 from franet.pairs.columns._kinds import ArrayColumns, FilledColumns, SparseColumns
 from franet.pairs.similarity._correlation import PairwiseCorrelationSource
-from franet.pairs.similarity._dense import Budget, check_not_all, open_dense
+from franet.pairs.similarity._dense import Budget, Opened, check_not_all, open_dense
 from franet.pairs.similarity._distances import (
     DISTANCES,
     CallableSource,
@@ -31,7 +32,6 @@ from franet.pairs.similarity._sparse import (
     rank_sparse_columns,
 )
 from franet.pairs.similarity._standardize import constant_columns
-from franet.pairs.tiles import PairSource
 
 __all__ = ["CORRELATIONS", "open_source"]
 
@@ -55,7 +55,7 @@ def open_source(
     max_memory: int | None = None,
     n_thresholds: int = 100,
     n_threads: int = 1,
-) -> tuple[PairSource, NDArray[np.bool_]]:
+) -> Opened:
     """Return the source of a table's similarities, and which columns it leaves out.
 
     Parameters
@@ -88,18 +88,21 @@ def open_source(
             remedy="Fill the gaps first.",
         )
     none = np.zeros(X.shape[1], bool)
+    if sparse.issparse(X):
+        X = X.tocsc()
     if callable(similarity):
-        return CallableSource(_columns_at_hand(X), similarity), none
+        return CallableSource(X, similarity), none
     if similarity == "precomputed":
         W = X.toarray() if sparse.issparse(X) else X
         check_precomputed(W)
         return PrecomputedSource(W), none
     if similarity in DISTANCES:
         unit = variant == "reference"
-        return DistanceSource(_columns_at_hand(X), similarity, p, unit), none
+        return DistanceSource(X, similarity, p, unit), none
     if isinstance(X, CodedTable):
         return open_mixed(X)
-    budget = Budget.of(max_memory, n_thresholds, n_threads)
+    most = available_bytes() // 2 if max_memory is None else max_memory
+    budget = Budget(most, n_thresholds, n_threads)
     return _open_correlation(X, similarity, pairwise, budget)
 
 
@@ -117,13 +120,9 @@ def _check_reference(similarity: Any) -> None:
         )
 
 
-def _columns_at_hand(X: Any) -> Any:
-    return X.tocsc() if sparse.issparse(X) else X
-
-
 def _open_correlation(
     X: Any, similarity: str, pairwise: bool, budget: Budget
-) -> tuple[PairSource, NDArray[np.bool_]]:
+) -> Opened:
     # Between numbers alone the mixed similarity is the absolute correlation.
     absolute = similarity in ("abs-correlation", "mixed")
     ranks = similarity == "spearman"
@@ -139,7 +138,7 @@ def _open_correlation(
         X = table.load()
         X.sum_duplicates()
         check_finite(X, table.names, False, table.for_gaps)
-        return _open_sparse(X, absolute, ranks, budget)
+        return _open_sparse(X.tocsc(), absolute, ranks, budget)
     return open_dense(table, absolute, ranks, budget)
 
 
@@ -150,12 +149,10 @@ def _fits(table: SparseColumns, budget: Budget) -> bool:
     return copies + budget.reserved(n, 256) <= budget.most
 
 
-def _open_sparse(
-    X: Any, absolute: bool, ranks: bool, budget: Budget
-) -> tuple[PairSource, NDArray[np.bool_]]:
+def _open_sparse(X: Any, absolute: bool, ranks: bool, budget: Budget) -> Opened:
     constant = constant_in(X)
     check_not_all(constant)
-    X = X.tocsc()[:, np.flatnonzero(~constant)].astype(np.float64)
+    X = X[:, np.flatnonzero(~constant)].astype(np.float64)
     X.sum_duplicates()
     if dense_is_better(X):
         source, _ = open_dense(FilledColumns(X), absolute, ranks, budget)

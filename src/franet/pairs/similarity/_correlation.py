@@ -232,7 +232,7 @@ class BlockCache:
 
     def _make_room(self) -> None:
         """Drop blocks for one that is to be read: none that is needed, if possible."""
-        needed = self._needed(self._now) | self._needed(self._next(self._now))
+        needed = self._needed(self._now) | self._coming(self._now)
         while self._blocks and len(self._blocks) + len(self._loading) > self._capacity:
             spare = (i for i in self._blocks if i not in needed)
             del self._blocks[next(spare, next(iter(self._blocks)))]
@@ -240,19 +240,18 @@ class BlockCache:
     def _needed(self, number: int) -> set[int]:
         return self._sessions.get(number, set())
 
-    def _next(self, number: int) -> int:
+    def _coming(self, number: int) -> set[int]:
         # After the last session a further pass begins with the first.
-        return (number + 1) % max(1, len(self._sessions))
+        return self._needed((number + 1) % max(1, len(self._sessions)))
 
     def _read_ahead(self, number: int) -> None:
         """Read the blocks of the next session, as far as there is room for them."""
         try:
-            coming = self._next(number)
-            here = self._needed(number)
+            here, coming = self._needed(number), self._coming(number)
             # Those of the present session first: they are waited for.
-            for i in (*sorted(here), *sorted(self._needed(coming) - here)):
+            for i in (*sorted(here), *sorted(coming - here)):
                 with self._lock:
-                    keep = here | (self._needed(coming) & set(self._blocks)) | {i}
+                    keep = here | (coming & set(self._blocks)) | {i}
                     if self._now != number or len(keep) > self._capacity:
                         return
                 self._get(i)

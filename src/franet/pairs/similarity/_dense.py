@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from franet._common.memory import RowFile, available_bytes
+from franet._common.memory import RowFile
 from franet.exceptions import DataError, Setting, UsageError
 from franet.pairs.columns import Columns
 from franet.pairs.columns._finite import check_rows
@@ -38,6 +38,9 @@ _EDGES = 5_000_000
 _TILE = 8 * 256 * 256
 _PASSES = 32
 
+# The source of a table's similarities, and which columns it leaves out.
+Opened = tuple[PairSource, NDArray[np.bool_]]
+
 
 @dataclass(frozen=True)
 class Budget:
@@ -54,12 +57,6 @@ class Budget:
     most: int
     n_thresholds: int = 100
     n_threads: int = 1
-
-    @classmethod
-    def of(cls, most: int | None, n_thresholds: int, n_threads: int) -> Budget:
-        """Return the budget; None is half of the memory that is free."""
-        half = available_bytes() // 2
-        return cls(half if most is None else most, n_thresholds, n_threads)
 
     def reserved(self, n: int, block: int) -> int:
         """Return what a search needs besides the features; see `make_plan`."""
@@ -93,9 +90,7 @@ def too_little(n: int, budget: Budget, needed: int) -> UsageError:
     )
 
 
-def open_dense(
-    table: Columns, absolute: bool, ranks: bool, budget: Budget
-) -> tuple[PairSource, NDArray[np.bool_]]:
+def open_dense(table: Columns, absolute: bool, ranks: bool, budget: Budget) -> Opened:
     """Return the source of the correlations, and which columns are constant.
 
     Parameters
@@ -145,9 +140,7 @@ def check_not_all(constant: NDArray[np.bool_]) -> None:
         )
 
 
-def _open_gram(
-    table: Columns, absolute: bool, ranks: bool, budget: Budget
-) -> tuple[PairSource, NDArray[np.bool_]]:
+def _open_gram(table: Columns, absolute: bool, ranks: bool, budget: Budget) -> Opened:
     n = table.shape[1]
     rows = chunk_rows(n)
     # The chunk in work, the next one, and what is read meanwhile.
