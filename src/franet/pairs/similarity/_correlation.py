@@ -43,10 +43,8 @@ class CorrelationTiles(PairSource):
 
     Parameters
     ----------
-    n : int
-        Number of features.
-    block : int
-        Features in a block.
+    n, block : int
+        Numbers of features, and of those in a block.
     absolute : bool
         Whether the sign of the correlation is dropped.
     """
