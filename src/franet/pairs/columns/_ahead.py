@@ -8,6 +8,8 @@ from contextlib import contextmanager, suppress
 from queue import Empty, SimpleQueue
 from typing import Any
 
+__all__ = ["read_ahead"]
+
 
 @contextmanager
 def read_ahead(

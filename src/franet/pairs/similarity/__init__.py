@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from franet._common.memory import available_bytes
 from franet.exceptions import Setting, UsageError
 from franet.pairs.coded import CodedTable
 from franet.pairs.columns import Columns
@@ -88,28 +87,26 @@ def open_source(
             remedy="Fill the gaps first.",
         )
     none = np.zeros(X.shape[1], bool)
-    if sparse.issparse(X):
-        X = X.tocsc()
     if callable(similarity):
-        return CallableSource(X, similarity), none
+        return CallableSource(_columns_at_hand(X), similarity), none
     if similarity == "precomputed":
         W = X.toarray() if sparse.issparse(X) else X
         check_precomputed(W)
         return PrecomputedSource(W), none
     if similarity in DISTANCES:
         unit = variant == "reference"
-        return DistanceSource(X, similarity, p, unit), none
+        return DistanceSource(_columns_at_hand(X), similarity, p, unit), none
     if isinstance(X, CodedTable):
         return open_mixed(X)
-    most = available_bytes() // 2 if max_memory is None else max_memory
-    budget = Budget(most, n_thresholds, n_threads)
+    budget = Budget.of(max_memory, n_thresholds, n_threads)
     return _open_correlation(X, similarity, pairwise, budget)
 
 
 def _check_reference(similarity: Any) -> None:
     given = callable(similarity)
-    about_functions = "its functions are distances of two vectors"
-    why = about_functions if given else _PAPER_ONLY.get(similarity)
+    why = None if given else _PAPER_ONLY.get(similarity)
+    if given:
+        why = "its functions are distances of two vectors"
     if why:
         raise UsageError(
             "{} has no reference definition in the authors' code: {}.",
@@ -118,6 +115,10 @@ def _check_reference(similarity: Any) -> None:
             Setting("variant", "paper"),
             remedy="Use {2}.",
         )
+
+
+def _columns_at_hand(X: Any) -> Any:
+    return X.tocsc() if sparse.issparse(X) else X
 
 
 def _open_correlation(
@@ -138,7 +139,7 @@ def _open_correlation(
         X = table.load()
         X.sum_duplicates()
         check_finite(X, table.names, False, table.for_gaps)
-        return _open_sparse(X.tocsc(), absolute, ranks, budget)
+        return _open_sparse(X, absolute, ranks, budget)
     return open_dense(table, absolute, ranks, budget)
 
 
@@ -152,7 +153,7 @@ def _fits(table: SparseColumns, budget: Budget) -> bool:
 def _open_sparse(X: Any, absolute: bool, ranks: bool, budget: Budget) -> Opened:
     constant = constant_in(X)
     check_not_all(constant)
-    X = X[:, np.flatnonzero(~constant)].astype(np.float64)
+    X = X.tocsc()[:, np.flatnonzero(~constant)].astype(np.float64)
     X.sum_duplicates()
     if dense_is_better(X):
         source, _ = open_dense(FilledColumns(X), absolute, ranks, budget)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from franet._common.memory import RowFile
+from franet._common.memory import RowFile, available_bytes
 from franet.exceptions import DataError, Setting, UsageError
 from franet.pairs.columns import Columns
 from franet.pairs.columns._finite import check_rows
@@ -57,6 +57,12 @@ class Budget:
     most: int
     n_thresholds: int = 100
     n_threads: int = 1
+
+    @classmethod
+    def of(cls, most: int | None, n_thresholds: int, n_threads: int) -> Budget:
+        """Return the budget; None is half of the memory that is free."""
+        half = available_bytes() // 2
+        return cls(half if most is None else most, n_thresholds, n_threads)
 
     def reserved(self, n: int, block: int) -> int:
         """Return what a search needs besides the features; see `make_plan`."""
