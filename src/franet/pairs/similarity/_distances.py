@@ -17,10 +17,10 @@ from franet.pairs.tiles import PairSource, block_size
 DISTANCES: dict[str, Callable[..., None]] = {
     "canberra": kernels.canberra,
     "chebyshev": kernels.chebyshev,
-    "euclidean": kernels.euclidean,
+    "euclidean": kernels.squares,
     "manhattan": kernels.manhattan,
     "minkowski": kernels.minkowski,
-    "seuclidean": kernels.euclidean,
+    "seuclidean": kernels.squares,
     "sqeuclidean": kernels.squares,
 }
 
@@ -118,7 +118,8 @@ class DistanceSource(PairSource):
         D = np.empty((self.block, self.block))
         across = np.ascontiguousarray(self._features(j).T)
         DISTANCES[self._measure](self._features(i), across, self._p, out=D)
-        return D
+        is_root = self._measure in ("euclidean", "seuclidean")
+        return np.sqrt(D, out=D) if is_root else D
 
 
 class _GivenSource(PairSource):

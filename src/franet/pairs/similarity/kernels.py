@@ -100,7 +100,7 @@ def table_squares(codes, order, starts, at, c, others, *, out):
 
 
 @kernel
-def squares(A, B, p, out):
+def squares(A, B, p, *, out):
     """Write the sums of squared differences."""
     out[:] = 0.0
     for j in range(A.shape[0]):
@@ -108,15 +108,6 @@ def squares(A, B, p, out):
             a = A[j, i]
             for k in range(B.shape[1]):
                 out[j, k] += (a - B[i, k]) * (a - B[i, k])
-
-
-@kernel
-def euclidean(A, B, p, *, out):
-    """Write Euclidean distances."""
-    squares(A, B, p, out=out)
-    for j in range(out.shape[0]):
-        for k in range(out.shape[1]):
-            out[j, k] = np.sqrt(out[j, k])
 
 
 @kernel
