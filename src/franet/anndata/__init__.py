@@ -125,7 +125,8 @@ def rank_features(
     if inplace and adata.is_view:
         warnings.warn(
             "adata is a view: it becomes a copy of its part, with the results in it. "
-            "What it is a view of stays as it is. Pass adata.copy() to say so.",
+            "What it is a view of stays as it is. Pass adata.copy() to say so "
+            "yourself.",
             anndata.ImplicitModificationWarning,
             stacklevel=2,
         )
