@@ -9,7 +9,7 @@ import pytest
 
 from datasets.served import GIT_ID, SHA256, TINY, X, Y, entry, mat, serving
 from franet._common.progress import listening
-from franet.datasets import DATASETS, _download, fetch, load
+from franet.datasets import DATASETS, _load, fetch, load
 from franet.exceptions import DataError, MissingExtraError
 
 pooch = pytest.importorskip("pooch")
@@ -91,10 +91,10 @@ def test_cut_download(server, cached):
 
 
 def test_download_that_hangs(server, cached, monkeypatch):
-    monkeypatch.setattr(_download, "_TIMEOUT", 2)
+    monkeypatch.setattr(_load, "_TIMEOUT", 2)
 
     def patient():  # only the first attempt is short of time
-        _download._TIMEOUT = 600
+        _load._TIMEOUT = 600
 
     server.answers = [(200, TINY, 150, patient), (200, TINY)]
     assert fetch("tiny-set").downloaded
@@ -172,7 +172,7 @@ def test_progress_and_silence(server, cached, capfd):
 
 
 def test_progress_of_several_chunks():
-    bar, seen = _download._Progress("a"), []
+    bar, seen = _load._Progress("a"), []
     bar.total = 10
     with listening(lambda *what: seen.append(what[1:])):
         bar.update(8)

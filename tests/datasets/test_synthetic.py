@@ -132,18 +132,18 @@ def test_the_hub_catches_frane_and_nobody_else(seed):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_examples": 2}, "n_examples is a whole number from 3 on, not 2"),
-        ({"n_groups": 0}, "n_groups is a whole number from 1 on, not 0"),
-        ({"n_groups": True}, "n_groups is a whole number"),
-        ({"group_size": 0}, "group_size is a whole number from 1 on, not 0"),
-        ({"group_size": 2.5}, "group_size is a whole number from 1 on, not 2.5"),
+        ({"n_examples": 2}, "n_examples must be a whole number from 3 on, not 2"),
+        ({"n_groups": 0}, "n_groups must be a whole number from 1 on, not 0"),
+        ({"n_groups": True}, "n_groups must be a whole number"),
+        ({"group_size": 0}, "group_size must be a whole number from 1 on, not 0"),
+        ({"group_size": 2.5}, "group_size must be a whole number from 1 on, not 2.5"),
         ({"group_size": [3, 3]}, "group_size has 2 values for 5 groups"),
-        ({"redundancy": 1.1}, "redundancy is a correlation from 0 to 1, not 1.1"),
-        ({"redundancy": float("nan")}, "redundancy is a correlation"),
-        ({"redundancy": "high"}, "redundancy is a correlation"),
+        ({"redundancy": 1.1}, "redundancy must be a correlation from 0 to 1, not 1.1"),
+        ({"redundancy": float("nan")}, "redundancy must be a correlation"),
+        ({"redundancy": "high"}, "redundancy must be a correlation"),
         ({"redundancy": [0.5] * 4}, "redundancy has 4 values for 5 groups"),
-        ({"n_noise": -1}, "n_noise is a whole number from 0 on, not -1"),
-        ({"duplicates": -1}, "duplicates is a whole number from 0 on, not -1"),
+        ({"n_noise": -1}, "n_noise must be a whole number from 0 on, not -1"),
+        ({"duplicates": -1}, "duplicates must be a whole number from 0 on, not -1"),
     ],
 )
 def test_bad_parameters(parameters, message):
@@ -152,5 +152,7 @@ def test_bad_parameters(parameters, message):
 
 
 def test_bad_parameters_of_the_hub():
-    with pytest.raises(UsageError, match="n_groups is a whole number from 1 on"):
+    with pytest.raises(
+        UsageError, match="n_groups must be a whole number from 1 on, not 0"
+    ):
         make_hub(n_groups=0)

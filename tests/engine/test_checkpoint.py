@@ -22,7 +22,7 @@ from franet.engine._torch import TorchEngine
 from franet.exceptions import DataError
 from franet.io import _write
 from franet.pairs.similarity import _correlation
-from franet.pairs.similarity._stored import StoredCorrelationSource
+from franet.pairs.similarity._correlation import StoredCorrelationSource
 from tables import blocks
 from test_agreement import fit
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from franet._common.optional import require
@@ -109,23 +110,27 @@ def rank_features(
     anndata = require("anndata", "Ranking AnnData", "anndata")
     from sklearn.base import clone
 
-    from franet.anndata._checks import check_arguments, check_data, warn_of_view
-    from franet.anndata._ranker import fit, prepare
-    from franet.anndata._read import read_matrix
+    from franet.anndata import _inputs
     from franet.anndata._results import columns_of, matrix_of, notes_on, store
     from franet.cover._constraints import by_position
 
-    check_data(adata, anndata.AnnData)
-    check_arguments(adata, key_added, n_top, subset=subset, inplace=inplace)
-    given = prepare(ranker, n_top)
+    _inputs.check_data(adata, anndata.AnnData)
+    _inputs.check_arguments(adata, key_added, n_top, subset=subset, inplace=inplace)
+    given = _inputs.prepare(ranker, n_top)
     # A matrix has no names of columns, and a frame cannot be sparse.
     named = by_position(given.get_params(deep=False), adata.var_names)
     fitted = clone(given).set_params(**named)
     pairwise = getattr(given, "missing", "error") == "pairwise"
-    X = read_matrix(adata, layer, allow_missing=pairwise)
+    X = _inputs.read_matrix(adata, layer, allow_missing=pairwise)
     if inplace and adata.is_view:
-        warn_of_view(anndata.ImplicitModificationWarning)
-    fit(fitted, X, adata.var_names, n_top)
+        warnings.warn(
+            "adata is a view: it becomes a copy of its part, with the results in it. "
+            "What it is a view of stays as it is. Pass adata.copy() to say so "
+            "yourself.",
+            anndata.ImplicitModificationWarning,
+            stacklevel=2,
+        )
+    _inputs.fit(fitted, X, adata.var_names, n_top)
     frame = columns_of(fitted, adata.var_names, key_added)
     selected = frame[f"{key_added}_selected"]
     if not inplace:

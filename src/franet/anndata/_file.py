@@ -12,8 +12,6 @@ from franet.anndata._results import columns_of, matrix_of, notes_on, store_colum
 from franet.exceptions import DataError
 from franet.io import atomic_write
 
-__all__ = ["write_ranked_file"]
-
 _KEY = "franet"
 
 

@@ -13,8 +13,6 @@ from scipy import sparse
 
 from franet._common.version import __version__
 
-__all__ = ["COLUMNS", "columns_of", "matrix_of", "notes_on", "store", "store_columns"]
-
 # What `var` gets, after the key and an underscore; the last three from files alone.
 COLUMNS = (
     "score", "rank", "selected", "community", "representative",

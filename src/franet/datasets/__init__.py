@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from franet.datasets._download import Fetched, fetch
-from franet.datasets._files import cache_folder, find, names
-from franet.datasets._load import Dataset, load
-from franet.datasets._registry import DATASETS, Entry, get
+from franet.datasets._load import Dataset, Fetched, fetch, load
+from franet.datasets._registry import DATASETS, Entry, cache_folder, find, get, names
 from franet.datasets._synthetic import Groups, make_groups, make_hub
 
 __all__ = [

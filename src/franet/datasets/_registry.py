@@ -1,14 +1,17 @@
-"""What is known of each data set before it is here."""
+"""What is known of each data set before it is here, and where its file would be."""
 
 from __future__ import annotations
 
 import csv
+import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
-from franet._common.checked import TEXT, checked
+from franet._common.checked import FLAG, TEXT, checked, optional
 from franet.exceptions import UsageError
 
 _ADDRESS = "https://jundongl.github.io/scikit-feature/files/datasets/"
@@ -97,7 +100,8 @@ def get(name: str) -> Entry:
         return DATASETS[name]
     wanted = _plain(name)
     for entry in DATASETS.values():
-        if wanted in _spellings(entry):
+        stems = (file.removesuffix(".mat") for file in entry.filenames)
+        if wanted in {_plain(other) for other in (entry.published, *stems) if other}:
             return entry
     known = ", ".join(sorted(DATASETS, key=str.lower))
     raise UsageError(f"There is no data set {name!r}. Choose one of: {known}.")
@@ -105,11 +109,6 @@ def get(name: str) -> Entry:
 
 def _plain(name: str) -> str:
     return name.casefold().replace("-", "").replace("_", "")
-
-
-def _spellings(entry: Entry) -> set[str]:
-    stems = (file.removesuffix(".mat") for file in entry.filenames)
-    return {_plain(name) for name in (entry.published, *stems) if name}
 
 
 def _read() -> dict[str, Entry]:
@@ -131,3 +130,87 @@ def _entry(file: str, **row: str) -> Entry:
 
 # Every data set by its name.
 DATASETS: Mapping[str, Entry] = _read()
+
+
+def cache_folder() -> Path:
+    """Return the folder for data sets that were downloaded.
+
+    It is the environment variable ``FRANET_CACHE``, if set. Otherwise it is where the
+    system keeps caches, as `pooch.os_cache` would say; pooch need not be installed
+    to find what is there.
+
+    Returns
+    -------
+    Path
+        The folder, whether it exists or not.
+    """
+    given = os.environ.get("FRANET_CACHE")
+    if given:
+        return Path(given).expanduser()
+    if sys.platform == "win32":
+        local = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
+        return Path(local) / "franet" / "franet" / "Cache"
+    shared = os.environ.get("XDG_CACHE_HOME", "")
+    if os.path.isabs(shared):
+        return Path(shared) / "franet"
+    usual = "Library/Caches" if sys.platform == "darwin" else ".cache"
+    return Path.home() / usual / "franet"
+
+
+def folders() -> list[Path]:
+    """Return where files are looked for: FRANET_DATA in two ways, then the cache."""
+    given = os.environ.get("FRANET_DATA")
+    if not given:
+        return [cache_folder()]
+    data = Path(given).expanduser()
+    return [data, data / "datasets", cache_folder()]
+
+
+def find(name: str) -> Path | None:
+    """Return the file of a data set, if it is on this machine.
+
+    Parameters
+    ----------
+    name : str
+        The name of the data set.
+
+    Returns
+    -------
+    Path or None
+        The file, or None where there is none. It is looked for in the folder
+        ``FRANET_DATA`` and its subfolder ``datasets``, then in `cache_folder`. Its
+        content is not checked; `load` does that.
+    """
+    entry = get(name)
+    places = (folder / name for folder in folders() for name in entry.filenames)
+    return next((path for path in places if path.is_file()), None)
+
+
+@checked(paper=optional(FLAG), available=optional(FLAG))
+def names(paper: bool | None = None, available: bool | None = None) -> list[str]:
+    """Return the names of the data sets.
+
+    Parameters
+    ----------
+    paper : bool, optional
+        Only those that are in the table of the paper, or only those that are not.
+    available : bool, optional
+        Only those that are on this machine, or only those that are not.
+
+    Returns
+    -------
+    list of str
+        The names, in the order of `DATASETS`.
+
+    Examples
+    --------
+    >>> from franet.datasets import names
+    >>> len(names()), names(paper=False)
+    (29, ['orlraws10P', 'warpAR10P', 'lung_small'])
+    """
+    return [
+        name
+        for name, entry in DATASETS.items()
+        if paper in (None, entry.in_paper)
+        and available in (None, find(name) is not None)
+    ]

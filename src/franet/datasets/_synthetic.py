@@ -5,16 +5,34 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from franet._common.checked import FLAG, NUMBER, RANDOM, WHOLE, checked, optional
-from franet.exceptions import UsageError
+from franet._common.checked import FLAG, RANDOM, WHOLE, Kind, checked, optional
+from franet.exceptions import Setting, UsageError
 
-_FEWEST = 3  # with two examples every correlation is 1 or -1
+
+def _from(least: int) -> Kind:
+    words = f"a whole number from {least} on"
+    return Kind(words, lambda value: WHOLE.accepts(value) and value >= least)
+
+
+def _each(kind: Kind) -> Kind:
+    """Return the kind of one value for all groups, or of one for each."""
+    return Kind(
+        kind.words,
+        lambda given: all(map(kind.accepts, given if np.ndim(given) else [given])),
+    )
+
+
+_EXAMPLES = _from(3)  # with two, every correlation is 1 or -1
+_SHARE = Kind(
+    "a correlation from 0 to 1",
+    lambda value: isinstance(value, Real) and 0 <= float(value) <= 1,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +61,17 @@ class Groups:
     names: list[str]
 
 
-@checked(exact=FLAG, shuffle=FLAG, random_state=optional(RANDOM))
+@checked(
+    n_examples=_EXAMPLES,
+    n_groups=_from(1),
+    group_size=_each(_from(1)),
+    redundancy=_each(_SHARE),
+    n_noise=_from(0),
+    duplicates=_from(0),
+    exact=FLAG,
+    shuffle=FLAG,
+    random_state=optional(RANDOM),
+)
 def make_groups(
     n_examples: int = 100,
     n_groups: int = 5,
@@ -105,12 +133,8 @@ def make_groups(
     """
     from sklearn.utils import check_random_state
 
-    _check_count("n_examples", n_examples, _FEWEST)
-    _check_count("n_groups", n_groups, 1)
-    _check_count("n_noise", n_noise, 0)
-    _check_count("duplicates", duplicates, 0)
-    sizes = _per_group("group_size", group_size, n_groups, _check_size)
-    shares = _per_group("redundancy", redundancy, n_groups, _check_share)
+    sizes = _per_group("group_size", group_size, n_groups)
+    shares = _per_group("redundancy", redundancy, n_groups)
     rng = check_random_state(random_state)
     blocks = [
         _group(rng, n_examples, size, share, exact)
@@ -137,10 +161,11 @@ def make_groups(
 
 
 @checked(
-    hub_size=WHOLE,
-    group_size=WHOLE,
-    hub_redundancy=NUMBER,
-    redundancy=NUMBER,
+    hub_size=_from(1),
+    n_groups=_from(1),
+    group_size=_from(1),
+    hub_redundancy=_SHARE,
+    redundancy=_SHARE,
     shuffle=FLAG,
     random_state=optional(RANDOM),
 )
@@ -188,7 +213,6 @@ def make_hub(
     Groups
         The table, and the group of each feature.
     """
-    _check_count("n_groups", n_groups, 1)
     return make_groups(
         n_examples,
         n_groups + 1,
@@ -231,31 +255,11 @@ def _reorder(made: Groups, order: NDArray[np.intp]) -> Groups:
     )
 
 
-def _per_group(name: str, given: Any, n_groups: int, check: Any) -> list[Any]:
+def _per_group(name: str, given: Any, n_groups: int) -> list[Any]:
     """Return a value for each group: the same for all, or as given."""
-    if np.ndim(given) == 0:
-        values = [given] * n_groups
-    else:
-        values = list(given)
+    values = [given] * n_groups if np.ndim(given) == 0 else list(given)
     if len(values) != n_groups:
-        raise UsageError(
-            f"{name} has {len(values)} values for {n_groups} groups; give one a group, "
-            "or one for all"
-        )
-    for value in values:
-        check(name, value)
+        counts = Setting(name), len(values), n_groups
+        remedy = "give one a group, or one for all"
+        raise UsageError("{} has {} values for {} groups;", *counts, remedy=remedy)
     return values
-
-
-def _check_size(name: str, value: Any) -> None:
-    _check_count(name, value, 1)
-
-
-def _check_share(name: str, value: Any) -> None:
-    if not (isinstance(value, Real) and 0 <= float(value) <= 1):
-        raise UsageError(f"{name} is a correlation from 0 to 1, not {value!r}")
-
-
-def _check_count(name: str, value: Any, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise UsageError(f"{name} is a whole number from {least} on, not {value!r}")

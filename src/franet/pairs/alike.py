@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
@@ -10,15 +11,6 @@ from numpy.typing import NDArray
 from franet.pairs.coded import CodedTable
 from franet.pairs.similarity import CORRELATIONS, open_source
 from franet.pairs.similarity._sparse import constant_in
-
-__all__ = [
-    "REDUNDANT",
-    "cluster_order",
-    "correlations",
-    "dissimilarities",
-    "redundant_among",
-    "weight_sum",
-]
 
 # Features that are correlated at least so much repeat each other.
 REDUNDANT = 0.8
@@ -72,21 +64,15 @@ def dissimilarities(
         X = X[:, features]
         features = np.arange(len(features))
     source, constant = open_source(X, similarity, **options)
-    place = np.cumsum(~constant) - 1
-    place[constant] = -1
-    at = place[features]
+    at = np.where(constant, -1, np.cumsum(~constant) - 1)[features]
     d = np.full((len(features), len(features)), np.nan)
-    block = at // source.block
-    for i in np.unique(block[at >= 0]):
-        for j in np.unique(block[at >= 0]):
-            if i > j:
-                continue
-            tile = source.exact_tile(int(i), int(j))
-            rows = np.flatnonzero((block == i) & (at >= 0))
-            cols = np.flatnonzero((block == j) & (at >= 0))
-            part = tile[np.ix_(at[rows] % source.block, at[cols] % source.block)]
-            d[np.ix_(rows, cols)] = part
-            d[np.ix_(cols, rows)] = part.T
+    block = np.where(at < 0, -1, at // source.block)
+    for i, j in combinations_with_replacement(np.unique(block[at >= 0]), 2):
+        tile = source.exact_tile(int(i), int(j))
+        rows, cols = np.flatnonzero(block == i), np.flatnonzero(block == j)
+        part = tile[np.ix_(at[rows] % source.block, at[cols] % source.block)]
+        d[np.ix_(rows, cols)] = part
+        d[np.ix_(cols, rows)] = part.T
     np.fill_diagonal(d, 0.0 if source.has_zero else np.nan)
     return d
 

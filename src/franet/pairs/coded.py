@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from franet.exceptions import Column, DataError
 
-__all__ = ["CodedTable", "code_table", "column_at", "too_large"]
-
 _NUMBERS = "biuf"
 # How pandas calls what is not there, besides None and NaN.
 _MISSING = ("NAType", "NaTType")
@@ -127,13 +125,10 @@ def _code(column: Any, name: Column) -> tuple[NDArray[np.float64], list[Any] | N
 
 
 def _code_category(column: Any, name: Column) -> tuple[NDArray[np.float64], list[Any]]:
-    codes = column.cat.codes.to_numpy()
+    codes, used = column.factorize()
     if (codes < 0).any():
         raise _missing(name, int(np.argmax(codes < 0)))
-    used, first, position = np.unique(codes, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    levels = [column.cat.categories[int(code)] for code in used[order]]
-    return np.argsort(order)[position].astype(np.float64), levels
+    return codes.astype(np.float64), [used.categories[code] for code in used.codes]
 
 
 def _code_cells(

@@ -16,12 +16,13 @@ So the order of a row's contributions does not depend on the memory, either.
 
 from __future__ import annotations
 
+import functools
+import itertools
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -30,8 +31,6 @@ from threadpoolctl import ThreadpoolController
 
 from franet._common.progress import report
 from franet._common.threads import interrupts_of_kernels, map_batches
-
-__all__ = ["PairSource", "Tile", "TileGrid", "TileRunner", "block_size"]
 
 
 @dataclass(frozen=True)
@@ -109,6 +108,11 @@ class PairSource(ABC):
     def _rows(self, i: int) -> slice:
         """Return the features of a block, those it is padded with included."""
         return slice(i * self.block, (i + 1) * self.block)
+
+    @property
+    def _n_padded(self) -> int:
+        """Number of features, those that the last block is padded with included."""
+        return -(-self.n // self.block) * self.block
 
     def exact_tile(self, i: int, j: int) -> NDArray[np.float64]:
         """Return the same in float64."""
@@ -195,7 +199,7 @@ class TileGrid:
             n_groups *= 2
         return n_groups
 
-    def _all(self) -> _Within:
+    def _all(self) -> _Play:
         """Return the play of all blocks, in groups of about equal size.
 
         Their number is a power of two: halves of halves then are as many, and few
@@ -204,42 +208,70 @@ class TileGrid:
         n_groups = self._n_groups
         ends = [g * self.n_blocks // n_groups for g in range(n_groups + 1)]
         groups = [range(*ends[g : g + 2]) for g in range(n_groups)]
-        return _Within([group for group in groups if group])
+        return _Play([group for group in groups if group])
 
     def _sessions(self, play: _Play) -> Iterator[list[_Pairs]]:
         stages = play.stages()
         if not stages or play.n_blocks <= self._room:
-            yield _rounds(play)
+            yield play.rounds()
             return
-        for stage in stages:
-            for part in stage:
-                yield from self._sessions(part)
+        for part in itertools.chain(*stages):
+            yield from self._sessions(part)
 
 
 _Pairs = list[tuple[int, int]]
 
 
-# Plays have stages of parts that share no block; those without any have rounds.
+class _Play:
+    """Blocks of some groups against those of others.
 
+    Parameters
+    ----------
+    a, b : list of range
+        The groups. Without the second, all blocks of the first play against each
+        other, and each against itself.
+    """
 
-class _Within:
-    """All blocks of some groups against each other, and each against itself."""
-
-    def __init__(self, groups: list[range]) -> None:
-        self._groups = groups
-        self.n_blocks = sum(map(len, groups))
+    def __init__(self, a: list[range], b: list[range] | None = None) -> None:
+        self._a, self._b = a, b
+        self._groups = a + (b or [])
+        self.n_blocks = sum(map(len, self._groups))
 
     def stages(self) -> list[list[_Play]]:
-        if len(self._groups) < 2:
+        """Return what is played one after the other, in parts that share no block.
+
+        There is nothing where groups are no longer divided.
+        """
+        if len(self._groups) == 1 or (self._b and len(self._groups) == 2):
             return []
-        half = len(self._groups) // 2
-        a, b = self._groups[:half], self._groups[half:]
-        return [[_Within(a), _Within(b)], [_Across(a, b)]]
+        if self._b is None:
+            half = len(self._a) // 2
+            low, high = self._a[:half], self._a[half:]
+            return [[_Play(low), _Play(high)], [_Play(low, high)]]
+        (a, c), (b, d) = _halves(self._a), _halves(self._b)
+        # The second stage begins with what the first one has left at hand.
+        stages = [[(a, b), (c, d)], [(c, b), (a, d)]]
+        return [[_Play(*part) for part in stage if all(part)] for stage in stages]
 
     def rounds(self) -> list[_Pairs]:
+        """Return lists of pairs that share no block, those of parts side by side."""
+        stages = self.stages()
+        if not stages:
+            return self._circle() if self._b is None else self._shifts()
+        found = []
+        for stage in stages:
+            parts = (part.rounds() for part in stage)
+            side_by_side = itertools.zip_longest(*parts, fillvalue=[])
+            found += [list(itertools.chain(*pairs)) for pairs in side_by_side]
+        return found
+
+    def _circle(self) -> list[_Pairs]:
+        """Return the rounds of a tournament by the circle method.
+
+        One seat is fixed, the others move on by one a round.
+        """
         first, n = self._groups[0].start, self.n_blocks
         found = [[(first + i, first + i) for i in range(n)]]
-        # The circle method: one seat is fixed, the others move on by one a round.
         seats = n + n % 2
         for turn in range(seats - 1):
             ring = [seats - 1] + [(turn + s) % (seats - 1) for s in range(seats - 1)]
@@ -248,49 +280,18 @@ class _Within:
             found.append([(first + a, first + b) for a, b in games if max(a, b) < n])
         return [pairs for pairs in found if pairs]
 
-
-class _Across:
-    """All blocks of some groups against all blocks of others."""
-
-    def __init__(self, a: list[range], b: list[range]) -> None:
-        self._a, self._b = a, b
-        self.n_blocks = sum(map(len, a)) + sum(map(len, b))
-
-    def stages(self) -> list[list[_Play]]:
-        if len(self._a) == len(self._b) == 1:
-            return []
-        (a, c), (b, d) = _halves(self._a), _halves(self._b)
-        # The second stage begins with what the first one has left at hand.
-        stages = [[(a, b), (c, d)], [(c, b), (a, d)]]
-        return [[_Across(*part) for part in stage if all(part)] for stage in stages]
-
-    def rounds(self) -> list[_Pairs]:
-        few, many = sorted((self._a[0], self._b[0]), key=len)
-        turns = range(len(many))
+    def _shifts(self) -> list[_Pairs]:
+        """Return the rounds of one group against another, which moves on by one."""
+        few, many = sorted(self._groups, key=len)
         return [
             [(i, many[(s + turn) % len(many)]) for s, i in enumerate(few)]
-            for turn in turns
+            for turn in range(len(many))
         ]
-
-
-_Play = _Within | _Across
 
 
 def _halves(groups: list[range]) -> tuple[list[range], list[range]]:
     half = (len(groups) + 1) // 2
     return groups[:half], groups[half:]
-
-
-def _rounds(play: _Play) -> list[_Pairs]:
-    """Return the rounds of a play, those of its parts side by side."""
-    stages = play.stages()
-    if not stages:
-        return play.rounds()
-    found = []
-    for stage in stages:
-        side_by_side = zip_longest(*map(_rounds, stage), fillvalue=[])
-        found += [[pair for pairs in parts for pair in pairs] for parts in side_by_side]
-    return found
 
 
 class _SingleThreadedBlas:
@@ -304,15 +305,12 @@ class _SingleThreadedBlas:
         self._lock = threading.Lock()
         self._users = 0
         self._limit: Any = None
-        self._controller: ThreadpoolController | None = None
 
     @contextmanager
     def held(self) -> Iterator[None]:
         with self._lock:
             if self._users == 0:
-                if self._controller is None:
-                    self._controller = ThreadpoolController()
-                self._limit = self._controller.limit(limits=1, user_api="blas")
+                self._limit = _controller().limit(limits=1, user_api="blas")
             self._users += 1
         try:
             yield
@@ -321,9 +319,10 @@ class _SingleThreadedBlas:
                 self._users -= 1
                 if self._users == 0:
                     self._limit.restore_original_limits()
-                    self._limit = None
 
 
+# Libraries are looked for at the first use.
+_controller = functools.cache(ThreadpoolController)
 _single_threaded_blas = _SingleThreadedBlas()
 
 
@@ -346,19 +345,13 @@ class TileRunner:
         rounds = list(rounds)
         total = sum(map(len, rounds))
         done = 0
-        with _single_threaded_blas.held():
-            if self.n_threads == 1 or total == 1:
-                with interrupts_of_kernels():
-                    for tiles in rounds:
-                        for tile in tiles:
-                            visit(tile)
-                        done += len(tiles)
-                        report(stage, done, total)
-                return
-            with map_batches(visit, rounds, self.n_threads) as results:
-                for tiles, _ in zip(rounds, results, strict=True):
-                    done += len(tiles)
-                    report(stage, done, total)
+        with (
+            _single_threaded_blas.held(),
+            self._results(visit, rounds, alone=total == 1) as results,
+        ):
+            for batch in results:
+                done += len(batch)
+                report(stage, done, total)
 
     @staticmethod
     def one_blas_thread() -> AbstractContextManager[None]:
@@ -368,7 +361,17 @@ class TileRunner:
     def map(self, function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
         """Return ``[function(item) for item in items]``, computed on the threads."""
         items = list(items)
-        if self.n_threads == 1 or len(items) <= 1:
-            return [function(item) for item in items]
-        with map_batches(function, [items], self.n_threads) as results:
+        with self._results(function, [items], alone=len(items) <= 1) as results:
             return next(results)
+
+    @contextmanager
+    def _results(
+        self, function: Callable[[Any], Any], batches: Iterable[list[Any]], alone: bool
+    ) -> Iterator[Iterator[list[Any]]]:
+        """Give the results of each batch, computed here if nothing runs beside it."""
+        if self.n_threads == 1 or alone:
+            with interrupts_of_kernels():
+                yield ([function(item) for item in items] for items in batches)
+        else:
+            with map_batches(function, batches, self.n_threads) as results:
+                yield results

@@ -147,7 +147,7 @@ class FacilityGains:
     def __init__(
         self, X: NDArray[Any], columns: NDArray[np.intp], power: float, n_threads: int
     ) -> None:
-        self._source = CorrelationSource(X, columns)
+        self._source = CorrelationSource.of_columns(X, columns)
         self.n = self._source.n
         self.power = power
         self.cover = np.zeros(self.n)

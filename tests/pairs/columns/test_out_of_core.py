@@ -17,9 +17,13 @@ from franet._common.progress import listening
 from franet.exceptions import DataError, UsageError
 from franet.pairs.columns._kinds import ArrayColumns
 from franet.pairs.similarity import _correlation, _dense, open_source
-from franet.pairs.similarity._correlation import CorrelationSource, block_bytes
+from franet.pairs.similarity._correlation import (
+    BlockCache,
+    CorrelationSource,
+    StoredCorrelationSource,
+    block_bytes,
+)
 from franet.pairs.similarity._dense import Budget
-from franet.pairs.similarity._stored import BlockCache, StoredCorrelationSource
 from stored_tables import assert_same
 from tables import blocks
 
@@ -98,7 +102,7 @@ def test_files_and_memory_agree(
 
 
 def test_a_stored_source_has_the_tiles_of_one_in_memory(small_groups):
-    kept = CorrelationSource(TABLE.astype(np.float32), np.arange(4, 800))
+    kept = CorrelationSource.of_columns(TABLE.astype(np.float32), np.arange(4, 800))
     for n_blocks in (2, 3):
         source, constant = open_source(
             TABLE[:, 4:800].astype(np.float32),

@@ -14,8 +14,6 @@ from franet._common.memory import own_pages
 from franet._common.threads import read_ahead
 from franet.exceptions import DataError, Setting
 
-__all__ = ["Columns", "number_type"]
-
 
 def number_type(kind: Any) -> np.dtype[Any]:
     """Return float32 for float32 and float64 for every other type of numbers."""

@@ -11,8 +11,6 @@ from scipy import sparse
 from franet.exceptions import DataError, Setting
 from franet.pairs.coded import column_at
 
-__all__ = ["PAIRWISE", "bad_value", "check_finite", "check_rows"]
-
 # What FRANe can do about missing values.
 PAIRWISE = Setting("missing", "pairwise")
 
@@ -58,10 +56,10 @@ def check_rows(
     table : Columns
         The table, for its names.
     """
-    bad = ~(np.isfinite(lo) & np.isfinite(hi))
-    if bad.any():
-        j = int(np.argmax(bad))
-        row = int(np.argmax(~np.isfinite(rows[j])))
+    if np.isfinite(lo).all() and np.isfinite(hi).all():
+        return
+    if bad := first_bad(rows.T, False):
+        row, j = bad
         raise bad_value(rows[j, row], row, first + j, table.names, table.for_gaps)
 
 
@@ -81,23 +79,25 @@ def check_finite(
     for_gaps : Setting or None
         What else can be done about a missing value.
     """
-    values = X.data if sparse.issparse(X) else X
-    # The sum is not finite as soon as one value is not: one pass, no mask.
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = values.sum(dtype=np.float64)
-    if np.isfinite(total):
-        return
-    bad = np.isinf(values) if allow_missing else ~np.isfinite(values)
-    if bad.any():
-        row, j = _first_bad(X, bad)
+    if bad := first_bad(X, allow_missing):
+        row, j = bad
         raise bad_value(X[row, j], row, j, names, for_gaps)
 
 
-def _first_bad(X: Any, bad: NDArray[np.bool_]) -> tuple[int, int]:
+def first_bad(X: Any, allow_missing: bool) -> tuple[int, int] | None:
+    """Return row and column of the first bad value, column by column."""
+    values = X.data if sparse.issparse(X) else X
+    if values.dtype.kind != "f":
+        return None
+    # The sum is not finite as soon as one value is not: one pass, no mask.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum(dtype=np.float64)):
+            return None
+    bad = np.isinf(values) if allow_missing else ~np.isfinite(values)
+    if not bad.any():
+        return None
     if sparse.issparse(X):
-        coo = X.tocoo()
-        where = ~np.isfinite(coo.data)
-        columns, rows = coo.coords[1][where], coo.coords[0][where]
+        rows, columns = (at[bad] for at in X.tocoo().coords)
     else:
         rows, columns = np.nonzero(bad)
     first = np.lexsort((rows, columns))[0]

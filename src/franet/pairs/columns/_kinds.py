@@ -5,6 +5,7 @@ from __future__ import annotations
 import mmap
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -165,31 +166,25 @@ class SparseColumns(ArrayColumns):
         return super()._numbers(part.toarray())
 
 
-class FilledColumns(Columns):
+class FilledColumns(ArrayColumns):
     """A sparse matrix in memory that is worked on as dense pieces.
 
     Parameters
     ----------
     X : CSC array
         The matrix.
-    names : sequence of str, optional
-        The names of the columns.
     """
 
-    def __init__(self, X: Any, names: Any = None) -> None:
-        super().__init__(X.shape, X.dtype, names)
-        self._down = X
-        self._across: Any = None
-
-    def read(self, start: int, stop: int) -> NDArray[Any]:
-        """Return some columns."""
-        return self._down[:, start:stop].toarray()
+    @cached_property
+    def _by_rows(self) -> Any:
+        return self._X.tocsr()
 
     def read_rows(self, start: int, stop: int) -> NDArray[Any]:
         """Return some rows."""
-        if self._across is None:
-            self._across = self._down.tocsr()
-        return self._across[start:stop].toarray()
+        return self._numbers(self._by_rows[start:stop])
+
+    def _numbers(self, part: Any) -> NDArray[Any]:
+        return part.toarray()
 
 
 class FileColumns(Columns):
@@ -221,10 +216,6 @@ class FileColumns(Columns):
     def read_rows(self, start: int, stop: int) -> NDArray[Any]:
         """Return some rows."""
         return self.file.read_columns(self.shape[1], start, stop).T
-
-    def close(self) -> None:
-        """Give the file back."""
-        self.file.close()
 
 
 class ParquetColumns(Columns):

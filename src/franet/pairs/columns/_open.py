@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -19,15 +18,6 @@ from franet.pairs.columns._kinds import (
     is_mapped,
 )
 from franet.pairs.columns._zarr import check_arrays
-
-__all__ = [
-    "as_numpy",
-    "check_stored",
-    "in_memory",
-    "known_files",
-    "open_columns",
-    "where_else",
-]
 
 # Whose tables have a way of their own.
 _PACKAGES = (
@@ -98,14 +88,9 @@ def check_stored(X: Any) -> None:
         what = kind.partition(".")[2].lower()
         check_arrays(f"The zarr {what} {X.path!r}", X)
     elif kind in ("h5py.Dataset", "h5py.Group"):
-        _check_datasets(X.values() if kind == "h5py.Group" else [X])
-
-
-def _check_datasets(datasets: Iterable[Any]) -> None:
-    """Raise a DataError where values of HDF5 datasets lie in other files."""
-    for dataset in datasets:
-        if elsewhere := where_else(dataset):
-            raise DataError(f"{elsewhere}. Save the values themselves in one file.")
+        for dataset in X.values() if kind == "h5py.Group" else [X]:
+            if elsewhere := where_else(dataset):
+                raise DataError(f"{elsewhere}. Save the values themselves in one file.")
 
 
 def where_else(dataset: Any) -> str | None:

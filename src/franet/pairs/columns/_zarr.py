@@ -5,13 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from franet.exceptions import DataError
-
-__all__ = ["check_arrays", "check_folder"]
 
 _DOCUMENTS = frozenset({".zarray", ".zgroup", ".zmetadata", "zarr.json"})
 _TEXT = frozenset({"vlen-utf8", "vlen-bytes"})
@@ -130,14 +127,10 @@ def _check_codec(where: str, codec: Any, version: int) -> None:
     for key in _TYPES:
         if not _NUMBER.fullmatch(str(settings.get(key) or "f8")):
             raise _refused_type(where, settings[key])
-    for inner in _inner(settings):
-        _check_codec(where, inner, version)
-
-
-def _inner(settings: dict[str, Any]) -> Iterator[Any]:
-    """Yield the codecs inside a codec that stores several chunks in a file."""
+    # Those inside a codec that stores several chunks in a file.
     for key in ("codecs", "index_codecs"):
-        yield from settings.get(key) or ()
+        for inner in settings.get(key) or ():
+            _check_codec(where, inner, version)
 
 
 def _check_type(where: str, kind: Any, texts: bool) -> None:

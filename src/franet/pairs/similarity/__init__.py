@@ -16,22 +16,22 @@ from franet.pairs.columns import Columns
 from franet.pairs.columns._finite import check_finite
 from franet.pairs.columns._kinds import ArrayColumns, FilledColumns, SparseColumns
 from franet.pairs.similarity._correlation import PairwiseCorrelationSource
-from franet.pairs.similarity._dense import Budget, check_not_all, open_dense
-from franet.pairs.similarity._distances import DISTANCES, DistanceSource
-from franet.pairs.similarity._given import (
+from franet.pairs.similarity._dense import Budget, Opened, check_not_all, open_dense
+from franet.pairs.similarity._distances import (
+    DISTANCES,
     CallableSource,
+    DistanceSource,
     PrecomputedSource,
     check_precomputed,
 )
 from franet.pairs.similarity._mixed import open_mixed
 from franet.pairs.similarity._sparse import (
     SparseCorrelationSource,
+    constant_in,
     dense_is_better,
     rank_sparse_columns,
-    sparse_constant_columns,
 )
 from franet.pairs.similarity._standardize import constant_columns
-from franet.pairs.tiles import PairSource
 
 __all__ = ["CORRELATIONS", "GAPS", "REFERENCE", "open_source"]
 
@@ -71,7 +71,7 @@ def open_source(
     max_memory: int | None = None,
     n_thresholds: int = 100,
     n_threads: int = 1,
-) -> tuple[PairSource, NDArray[np.bool_]]:
+) -> Opened:
     """Return the source of a table's similarities, and which columns it leaves out.
 
     Parameters
@@ -115,7 +115,7 @@ def _columns_at_hand(X: Any) -> Any:
 
 def _open_correlation(
     X: Any, similarity: str, pairwise: bool, budget: Budget
-) -> tuple[PairSource, NDArray[np.bool_]]:
+) -> Opened:
     # Between numbers alone the mixed similarity is the absolute correlation.
     absolute = similarity in ("abs-correlation", "mixed")
     ranks = similarity == "spearman"
@@ -142,10 +142,8 @@ def _fits(table: SparseColumns, budget: Budget) -> bool:
     return copies + budget.reserved(n, 256) <= budget.most
 
 
-def _open_sparse(
-    X: Any, absolute: bool, ranks: bool, budget: Budget
-) -> tuple[PairSource, NDArray[np.bool_]]:
-    constant = sparse_constant_columns(X)
+def _open_sparse(X: Any, absolute: bool, ranks: bool, budget: Budget) -> Opened:
+    constant = constant_in(X)
     check_not_all(constant)
     X = X.tocsc()[:, np.flatnonzero(~constant)].astype(np.float64)
     X.sum_duplicates()

@@ -5,8 +5,9 @@ Standardized features lie in memory or in a temporary file.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,29 +16,30 @@ from franet._common.memory import RowFile, available_bytes
 from franet.exceptions import DataError, Setting, UsageError
 from franet.pairs.columns import Columns
 from franet.pairs.columns._finite import check_rows
-from franet.pairs.columns._kinds import FileColumns
+from franet.pairs.columns._kinds import ArrayColumns, FileColumns
 from franet.pairs.similarity._correlation import (
     BLOCK,
     CorrelationSource,
+    StoredCorrelationSource,
     block_bytes,
     group_size,
 )
 from franet.pairs.similarity._gram import GramSource, Moments, chunk_rows, suits_gram
 from franet.pairs.similarity._standardize import standardize
-from franet.pairs.similarity._stored import StoredCorrelationSource
 from franet.pairs.tiles import PairSource, block_size
-
-__all__ = ["Budget", "check_not_all", "open_dense", "too_little"]
 
 # What is read at a time, unless memory is scarce.
 _PIECE = 1 << 25
-# Values of features in work at a time: what is copied on the way stays small.
+# Values that are ranked at a time: what is copied on the way stays small.
 _IN_WORK = 1 << 21
 # Edges that are kept at first; see `TileEngine`.
 _EDGES = 5_000_000
 # A tile of a matrix of products, and how many times a table is read for all of them.
 _TILE = 8 * 256 * 256
 _PASSES = 32
+
+# The source of a table's similarities, and which columns it leaves out.
+Opened = tuple[PairSource, NDArray[np.bool_]]
 
 
 @dataclass(frozen=True)
@@ -95,9 +97,7 @@ def too_little(n: int, budget: Budget, needed: int) -> UsageError:
     )
 
 
-def open_dense(
-    table: Columns, absolute: bool, ranks: bool, budget: Budget
-) -> tuple[PairSource, NDArray[np.bool_]]:
+def open_dense(table: Columns, absolute: bool, ranks: bool, budget: Budget) -> Opened:
     """Return the source of the correlations, and which columns are constant.
 
     Parameters
@@ -121,9 +121,8 @@ def open_dense(
     n_blocks = -(-n // block)
     if n_blocks * size <= room:
         rows, constant = rows_in_memory(table, block, ranks, budget.piece)
-        check_not_all(constant)
         n = int((~constant).sum())
-        return CorrelationSource.of_rows(rows, n, block, dtype, absolute), constant
+        return CorrelationSource(rows, n, block, dtype, absolute), constant
     room -= budget.slack
     # Two groups at hand, or the pieces that are read on the way to them.
     at_hand = min(n_blocks, 2 * group_size(m, dtype))
@@ -131,9 +130,6 @@ def open_dense(
     if least > room:
         raise too_little(n, budget, (least + budget.reserved(n, block)) * 8 // 7)
     file, constant = rows_on_disk(table, block, ranks, budget.piece)
-    if constant.all():
-        file.close()
-    check_not_all(constant)
     n = int((~constant).sum())
     capacity = max(at_hand, (room - budget.edges(n)) // size)
     source = StoredCorrelationSource(file, n, block, m, dtype, absolute, capacity)
@@ -151,9 +147,7 @@ def check_not_all(constant: NDArray[np.bool_]) -> None:
         )
 
 
-def _open_gram(
-    table: Columns, absolute: bool, ranks: bool, budget: Budget
-) -> tuple[PairSource, NDArray[np.bool_]]:
+def _open_gram(table: Columns, absolute: bool, ranks: bool, budget: Budget) -> Opened:
     n = table.shape[1]
     rows = chunk_rows(n)
     # The chunk in work, the next one, and what is read meanwhile.
@@ -163,25 +157,21 @@ def _open_gram(
     least = _TILE * max(16, -((-n // 256) ** 2) // (2 * _PASSES))
     if room < least:
         raise too_little(n, budget, budget.most - room + least)
-    table, spool = _by_rows(table, ranks, budget.piece)
-    try:
+    with _by_rows(table, ranks, budget.piece) as table:
         moments = Moments.of(table, rows, budget.piece)
         check_not_all(moments.constant)
         source = GramSource(
             table, moments, absolute, room, budget.piece, budget.n_threads
         )
-    finally:
-        if spool is not None:
-            spool.close()
     return source, moments.constant
 
 
-def _by_rows(
-    table: Columns, ranks: bool, piece: int
-) -> tuple[Columns, FileColumns | None]:
-    """Return a table whose rows can be read, and the file that it lies in, if any."""
+@contextmanager
+def _by_rows(table: Columns, ranks: bool, piece: int) -> Iterator[Columns]:
+    """Give a table whose rows can be read, in a temporary file if need be."""
     if table.has_rows and not ranks:
-        return table, None
+        yield table
+        return
     m, n = table.shape
     spool = FileColumns(table)
     try:
@@ -193,10 +183,9 @@ def _by_rows(
             check_rows(values, values.min(axis=1), values.max(axis=1), at, table)
             _rank_rows(values)
             spool.file.write(at, values)
-    except BaseException:
-        spool.close()
-        raise
-    return spool, spool
+        yield spool
+    finally:
+        spool.file.close()
 
 
 def _rank_rows(rows: NDArray[np.float64]) -> None:
@@ -225,28 +214,18 @@ def rows_in_memory(
         Bytes that are read at a time.
     """
     m, n = table.shape
-    # Of constant columns only zeros are kept, which take no memory at the end.
     rows = np.zeros((-(-n // block) * block, m))
-    if table.has_columns:
-        for at, part in table.pieces(piece):
-            rows[at : at + part.shape[1]] = part.T
-    else:
+    columns = table
+    if not table.has_columns:
         for at, part in table.row_pieces(piece):
             rows[:n, at : at + len(part)] = part.T
-    constant = np.zeros(n, bool)
-    kept = 0
-    step = max(1, _IN_WORK // m)
-    for at in range(0, n, step):
-        part = rows[at : min(at + step, n)]
-        found = _prepare(part, at, table, ranks, constant)
-        if found is not part:
-            rows[kept : kept + len(found)] = found
-        elif kept < at:
-            rows[kept : kept + len(found)] = found.copy()
-        kept += len(found)
-    padded = -(-kept // block) * block
-    rows[kept:padded] = 0.0
-    return rows[:padded], constant
+        columns = ArrayColumns(rows[:n].T)
+
+    def write(at: int, part: NDArray[np.float64]) -> None:
+        rows[at : at + len(part)] = part
+
+    constant = _prepare(columns, table, block, ranks, piece, write)
+    return rows[: -(-np.count_nonzero(~constant) // block) * block], constant
 
 
 def rows_on_disk(
@@ -259,40 +238,42 @@ def rows_on_disk(
         # Rows are written across the file first; columns can be worked on at once.
         if not table.has_columns:
             spool.fill(table, piece)
-        constant = np.zeros(table.shape[1], bool)
-        kept = 0
-        pieces = (table if table.has_columns else spool).pieces(piece)
-        for at, part in pieces:
-            rows = part.T.astype(np.float64, order="C")
-            found = _prepare(rows, at, table, ranks, constant)
-            # Never beyond what has been read already.
-            file.write(kept, found)
-            kept += len(found)
-        nothing = np.zeros((1, table.shape[0]))
-        for row in range(kept, -(-kept // block) * block):
-            file.write(row, nothing)
-        return file, constant
+        columns = table if table.has_columns else spool
+        return file, _prepare(columns, table, block, ranks, piece, file.write)
     except BaseException:
         file.close()
         raise
 
 
 def _prepare(
-    rows: NDArray[np.float64],
-    first: int,
+    columns: Columns,
     table: Columns,
+    block: int,
     ranks: bool,
-    constant: NDArray[np.bool_],
-) -> Any:
-    """Return some features, checked and standardized, without constant ones."""
-    lo, hi = rows.min(axis=1), rows.max(axis=1)
-    check_rows(rows, lo, hi, first, table)
-    # Peak to peak, because variance rounds for constant columns.
-    same = lo == hi
-    constant[first : first + len(rows)] = same
-    if same.any():
-        rows = rows[~same]
-    if ranks:
-        _rank_rows(rows)
-    standardize(rows)
-    return rows
+    piece: int,
+    write: Callable[[int, NDArray[np.float64]], None],
+) -> NDArray[np.bool_]:
+    """Write features, checked and standardized, and return which are constant.
+
+    Constant ones are left out. What is written may lie where `columns` are read:
+    never beyond what has been read already.
+    """
+    constant = np.zeros(table.shape[1], bool)
+    kept = 0
+    for at, part in columns.pieces(piece):
+        rows = part.T.astype(np.float64, order="C")
+        lo, hi = rows.min(axis=1), rows.max(axis=1)
+        check_rows(rows, lo, hi, at, table)
+        # Peak to peak, because variance rounds for constant columns.
+        same = lo == hi
+        constant[at : at + len(rows)] = same
+        if same.any():
+            rows = rows[~same]
+        if ranks:
+            _rank_rows(rows)
+        standardize(rows)
+        write(kept, rows)
+        kept += len(rows)
+    check_not_all(constant)
+    write(kept, np.zeros((-kept % block, table.shape[0])))
+    return constant

@@ -18,12 +18,10 @@ from franet._common.memory import RowFile, own_pages
 from franet._common.progress import report
 from franet._common.threads import map_batches
 from franet.pairs.columns import Columns
-from franet.pairs.columns._finite import bad_value
-from franet.pairs.similarity._correlation import to_dissimilarity
+from franet.pairs.columns._finite import bad_value, first_bad
+from franet.pairs.similarity._correlation import CorrelationTiles
 from franet.pairs.similarity._standardize import powers_of_two
-from franet.pairs.tiles import PairSource, TileRunner, block_size
-
-__all__ = ["GramSource", "Moments", "chunk_rows", "suits_gram"]
+from franet.pairs.tiles import TileRunner, block_size
 
 # So many times more examples than features, and so many cells: by shape alone, since
 # results are the same bits wherever the table lies.
@@ -86,13 +84,14 @@ class Moments:
         m, n = table.shape
         lo, hi = np.full(n, np.inf), np.full(n, -np.inf)
         total, scale = np.zeros(n), np.ones(n)
-        bad: tuple[int, int, float] | None = None
+        bad: list[tuple[int, int, float]] = []
         for at, part in _chunks(table, rows, piece):
             low, high = part.min(axis=0), part.max(axis=0)
-            wrong = ~(np.isfinite(low) & np.isfinite(high))
-            if wrong.any():
-                bad = _first_bad(bad, part, at, int(np.argmax(wrong)))
-            if bad is not None:  # an earlier column may hold one further down
+            finite = np.isfinite(low).all() and np.isfinite(high).all()
+            if not finite and (found := first_bad(part, False)):
+                row, j = found
+                bad.append((j, at + row, float(part[row, j])))
+            if bad:  # an earlier column may hold one further down
                 continue
             np.minimum(lo, low, out=lo)
             np.maximum(hi, high, out=hi)
@@ -103,22 +102,12 @@ class Moments:
                 total += (rest * new).sum(axis=0)
             scale = new
             report("means", min(at + rows, m), m)
-        if bad is not None:
-            j, row, value = bad
+        if bad:
+            j, row, value = min(bad)
             raise bad_value(value, row, j, table.names, table.for_gaps)
         mean = total / m
         reach = np.maximum(hi * scale - mean, mean - lo * scale)
         return cls(lo == hi, scale, mean, powers_of_two(reach))
-
-
-def _first_bad(
-    known: tuple[int, int, float] | None, part: Any, at: int, j: int
-) -> tuple[int, int, float]:
-    """Return the bad value of the first column, there in the first row."""
-    if known is not None and known[0] <= j:
-        return known
-    row = int(np.argmax(~np.isfinite(part[:, j])))
-    return j, at + row, float(part[row, j])
 
 
 def _chunks(table: Columns, rows: int, piece: int) -> Iterator[tuple[int, Any]]:
@@ -136,7 +125,7 @@ def _slices(part: NDArray[Any]) -> Iterator[NDArray[Any]]:
         yield part[at : at + _SLICE]
 
 
-class GramSource(PairSource):
+class GramSource(CorrelationTiles):
     """Tiles of ``1 - pearson`` that were computed before, all in one go.
 
     Parameters
@@ -156,8 +145,6 @@ class GramSource(PairSource):
         Number of threads; no result depends on it.
     """
 
-    scale = 1.0
-
     def __init__(
         self,
         table: Columns,
@@ -167,13 +154,10 @@ class GramSource(PairSource):
         piece: int,
         n_threads: int,
     ) -> None:
-        self.absolute = absolute
-        self.top = 1.0 if absolute else 2.0
         self._table, self._moments = table, moments
         self._columns = np.flatnonzero(~moments.constant)
-        self.n = len(self._columns)
+        super().__init__(len(self._columns), block_size(table.shape[1]), absolute)
         self._chunk = chunk_rows(table.shape[1])
-        self.block = block_size(table.shape[1])
         self._piece, self._n_threads = piece, n_threads
         blocks = -(-self.n // self.block)
         self._pairs = [(i, j) for i in range(blocks) for j in range(i, blocks)]
@@ -181,12 +165,12 @@ class GramSource(PairSource):
         width = self.block**2
         self._file: RowFile | None = None
         self._tiles = np.empty((0, width))
-        if 8 * width * len(self._pairs) <= room:
+        at_once = max(1, room // (8 * width))
+        if len(self._pairs) <= at_once:
             self._tiles = self._panel(self._pairs)
             self.nbytes = self._tiles.nbytes
             return
         self._file = RowFile(width)
-        at_once = max(1, room // (8 * width))
         try:
             for at in range(0, len(self._pairs), at_once):
                 self._file.write(at, self._panel(self._pairs[at : at + at_once]))
@@ -199,9 +183,8 @@ class GramSource(PairSource):
         """Return some tiles, as rows, by a pass over the table."""
         m, block = self._table.shape[0], self.block
         tiles = own_pages((len(pairs), block * block), np.float64)
-        padded = -(-self.n // block) * block
-        Z = own_pages((self._chunk, padded), np.float64)
-        sums, squares = np.zeros(padded), np.zeros(padded)
+        Z = own_pages((self._chunk, self._n_padded), np.float64)
+        sums, squares = np.zeros((2, self._n_padded))
 
         def batches() -> Iterator[range]:
             for at, part in _chunks(self._table, self._chunk, self._piece):
@@ -231,7 +214,7 @@ class GramSource(PairSource):
             R -= np.outer(sums[a] / m, sums[b])
             R /= length[a, None]
             R /= length[b]
-            to_dissimilarity(R, self.absolute)
+            self._dissimilarity(R)
         return tiles
 
     def _centre(self, part: NDArray[np.float64], Z: NDArray[np.float64]) -> None:
@@ -249,10 +232,8 @@ class GramSource(PairSource):
     def tile(self, i: int, j: int) -> NDArray[np.float64]:
         """Return the dissimilarities of block `i` against block `j`."""
         t = self._place[min(i, j), max(i, j)]
-        if self._file is None:
-            D = self._tiles[t].reshape(self.block, self.block)
-        else:
-            D = self._file.read(t, t + 1).reshape(self.block, self.block)
+        found = self._tiles[t] if self._file is None else self._file.read(t, t + 1)
+        D = found.reshape(self.block, self.block)
         return D if i <= j else np.ascontiguousarray(D.T)
 
     def close(self) -> None:

@@ -11,7 +11,7 @@ same, in memory that does not grow with the number of levels.
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,6 @@ from franet.pairs.similarity._standardize import (
 )
 from franet.pairs.similarity.kernels import level_squares, table_squares
 from franet.pairs.tiles import PairSource, block_size
-
-__all__ = ["MixedSource", "open_mixed", "warn_of_identifiers"]
 
 # A corrected square up to this is zero: it is the difference of two larger numbers.
 TINY = 1e-12
@@ -55,9 +53,8 @@ def _count_levels(table: CodedTable) -> NDArray[np.intp]:
     """Return the number of levels of each category, 0 for numbers."""
     n_levels = np.zeros(table.shape[1], np.intp)
     for j in np.flatnonzero(table.is_category):
-        codes = table.values[:, j].astype(np.intp)
         # Examples may have been drawn from a larger table: some levels are not here.
-        n_levels[j] = np.count_nonzero(np.bincount(codes))
+        n_levels[j] = len(np.unique(table.values[:, j]))
     return n_levels
 
 
@@ -116,11 +113,11 @@ class MixedSource(PairSource):
         self.n = len(columns)
         self.block = block_size(self.n)
         m = values.shape[0]
-        padded = -(-self.n // self.block) * self.block
+        padded = self._n_padded
         self._values = feature_rows(values, columns, padded, np.float64)
         # A category of two levels is a number: r, η and V are the same then.
         many = np.flatnonzero(n_levels > 2)
-        self._categories = _Categories(self._values[many])
+        self._categories = _Categories.of(self._values[many])
         self._values[many] = 0.0
         standardize(self._values)
         self._place = np.full(padded, -1)
@@ -130,7 +127,7 @@ class MixedSource(PairSource):
         self._price = np.zeros(padded)
         free = m - 1 - self._dimensions[many]
         self._price[many] = ((m - 2) / free) ** 2 - 1.0
-        self.nbytes = self._values.nbytes + self._categories.nbytes
+        self.nbytes = sum(a.nbytes for a in (self._values, *self._categories))
 
     def squares(self, i: int, j: int) -> NDArray[np.float64]:
         """Return ``r²``, ``η²`` or ``χ²/m`` of block `i` against block `j`."""
@@ -154,8 +151,10 @@ class MixedSource(PairSource):
             return
         Z = np.ascontiguousarray(self._values[self._rows(j)][numbers].T)
         eta = np.empty(len(numbers))
+        _, order, starts, at = self._categories
         for row in np.flatnonzero(place >= 0):
-            level_squares(*self._categories.rows_of(place[row]), Z, out=eta)
+            c = place[row]
+            level_squares(order[c], starts[at[c] : at[c + 1]], Z, out=eta)
             F[row, numbers] = eta
 
     def _fill_tables(self, i: int, j: int, F: NDArray[np.float64]) -> None:
@@ -165,7 +164,7 @@ class MixedSource(PairSource):
         for row in np.flatnonzero(down >= 0):
             ahead = cols[cols >= row] if i == j else cols
             phi = np.empty(len(ahead))
-            self._categories.tables(down[row], across[ahead], out=phi)
+            table_squares(*self._categories, down[row], across[ahead], out=phi)
             F[row, ahead] = phi
             if i == j:
                 F[ahead, row] = phi
@@ -184,38 +183,36 @@ class MixedSource(PairSource):
         return np.subtract(1.0, np.sqrt(F, out=F), out=F)
 
 
-class _Categories:
+class _Categories(NamedTuple):
     """Categories, with their rows sorted by level.
 
-    Parameters
+    Attributes
     ----------
     codes : ndarray of shape (n_categories, m)
-        The level of each row, as whole numbers.
+        The level of each row, counted from 0.
+    order : ndarray of shape (n_categories, m)
+        The rows, level by level.
+    starts : ndarray of int
+        For one category after the other, where in its order each level starts, and
+        where the last one ends.
+    at : ndarray of shape (n_categories + 1,)
+        Where each category begins in `starts`.
     """
 
-    def __init__(self, codes: NDArray[np.float64]) -> None:
-        self._codes = np.empty(codes.shape, np.int32)
-        self._order = np.empty(codes.shape, np.int32)
-        starts, at = [], [0]
-        for c, row in enumerate(codes.astype(np.intp)):
-            size = np.bincount(row)
-            there = size > 0
-            self._codes[c] = (np.cumsum(there) - 1)[row]
-            self._order[c] = np.argsort(row, kind="stable")
-            starts.append(np.append(0, np.cumsum(size[there])))
+    codes: NDArray[np.int32]
+    order: NDArray[np.int32]
+    starts: NDArray[np.intp]
+    at: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, values: NDArray[np.float64]) -> _Categories:
+        """Return the categories whose levels are the whole numbers in each row."""
+        codes = np.empty(values.shape, np.int32)
+        order = np.empty(values.shape, np.int32)
+        starts, at = [np.empty(0, np.intp)], [0]
+        for c, row in enumerate(values.astype(np.intp)):
+            _, codes[c], size = np.unique(row, return_inverse=True, return_counts=True)
+            order[c] = np.argsort(row, kind="stable")
+            starts.append(np.append(0, np.cumsum(size)))
             at.append(at[-1] + len(starts[-1]))
-        self._starts = np.concatenate([*starts, np.empty(0, np.intp)])
-        self._at = np.array(at)
-        self.nbytes = self._codes.nbytes + self._order.nbytes + self._starts.nbytes
-
-    def rows_of(self, c: int) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
-        """Return the rows level by level, and where levels start."""
-        return self._order[c], self._starts[self._at[c] : self._at[c + 1]]
-
-    def tables(
-        self, c: int, others: NDArray[np.intp], *, out: NDArray[np.float64]
-    ) -> None:
-        """Write ``χ²/m`` of the contingency tables of category `c` with others."""
-        table_squares(
-            self._codes, self._order, self._starts, self._at, c, others, out=out
-        )
+        return cls(codes, order, np.concatenate(starts), np.array(at))

@@ -7,19 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from franet.pairs.similarity._correlation import to_dissimilarity
+from franet.pairs.similarity._correlation import CorrelationTiles
 from franet.pairs.similarity._standardize import constant_columns, powers_of_two
 from franet.pairs.similarity.kernels import add_products
-from franet.pairs.tiles import PairSource, block_size
-
-__all__ = [
-    "SparseCorrelationSource",
-    "constant_in",
-    "dense_is_better",
-    "moments",
-    "rank_sparse_columns",
-    "sparse_constant_columns",
-]
+from franet.pairs.tiles import block_size
 
 # With more than this share filled, the product of dense blocks is faster.
 MAX_DENSITY = 0.1
@@ -46,29 +37,25 @@ def _tame(X: Any) -> Any:
     m, n = X.shape
     filled = np.diff(X.indptr)
     column = np.repeat(np.arange(n), filled)
-    largest = np.zeros(n)
-    np.maximum.at(largest, column, np.abs(X.data))
-    X.data *= powers_of_two(largest)[column]
+    X.data *= powers_of_two(_largest(X))[column]
     for _ in range(2):
         mean = np.where(filled == m, np.bincount(column, X.data, n) / m, 0.0)
         X.data -= mean[column]
-    np.maximum.at(largest := np.zeros(n), column, np.abs(X.data))
+    largest = _largest(X)
     X.data /= np.where(largest > 0.0, largest, 1.0)[column]
     return X
 
 
-def sparse_constant_columns(X: Any) -> NDArray[np.bool_]:
-    """Return which columns of a sparse table hold one value only."""
-    lo = X.min(axis=0).toarray().ravel()
-    hi = X.max(axis=0).toarray().ravel()
-    return np.asarray(lo == hi)
+def _largest(X: Any) -> NDArray[np.float64]:
+    return np.asarray(abs(X).max(axis=0).toarray()).ravel()
 
 
 def constant_in(X: Any) -> NDArray[np.bool_]:
     """Return which columns of a checked table, dense or sparse, are constant."""
     if isinstance(X, np.ndarray):
         return constant_columns(X)
-    return sparse_constant_columns(X)
+    lo, hi = X.min(axis=0).toarray(), X.max(axis=0).toarray()
+    return np.asarray(lo == hi).ravel()
 
 
 def dense_is_better(X: Any) -> bool:
@@ -76,7 +63,7 @@ def dense_is_better(X: Any) -> bool:
     return bool(X.nnz > MAX_DENSITY * X.shape[0] * X.shape[1])
 
 
-class SparseCorrelationSource(PairSource):
+class SparseCorrelationSource(CorrelationTiles):
     """Tiles of ``1 - pearson`` from products of sparse columns.
 
     Parameters
@@ -87,17 +74,12 @@ class SparseCorrelationSource(PairSource):
         Whether the sign of the correlation is dropped.
     """
 
-    scale = 1.0
-
     def __init__(self, X: Any, absolute: bool = False) -> None:
-        self.m, self.n = X.shape
-        self.block = block_size(self.n)
-        self.absolute = absolute
-        self.top = 1.0 if absolute else 2.0
+        self.m, n = X.shape
+        super().__init__(n, block_size(n), absolute)
         X = _tame(X)
         mean, norm = moments(X)
-        padded = -(-self.n // self.block) * self.block
-        self._mean = np.zeros(padded)
+        self._mean = np.zeros(self._n_padded)
         self._mean[: self.n] = mean / norm
         # Entries divided by the norm: the product below is r plus a product of means.
         X.data /= np.repeat(norm, np.diff(X.indptr))
@@ -115,7 +97,7 @@ class SparseCorrelationSource(PairSource):
         X, Y = self._down, self._across[j]
         starts = X.indptr[a.start : min(a.stop, self.n) + 1]
         add_products(starts, X.indices, X.data, Y.indptr, Y.indices, Y.data, out=R)
-        return to_dissimilarity(R, self.absolute)
+        return self._dissimilarity(R)
 
 
 def rank_sparse_columns(X: Any) -> Any:
@@ -134,13 +116,8 @@ def rank_sparse_columns(X: Any) -> Any:
         # One zero stands for all empty cells: those above it are shifted by the rest.
         ranks = rankdata(np.append(values, 0.0) if empty else values)
         if empty:
-            ranks = ranks[:-1] + _shift(values, empty)
+            # Zeros that are stored share the ranks of the empty cells.
+            ranks = ranks[:-1] + (empty - 1) / 2 * (1.0 + np.sign(values))
             ranks -= (values < 0.0).sum() + (empty + (values == 0.0).sum() + 1) / 2
         X.data[part] = ranks
     return X
-
-
-def _shift(values: NDArray[np.float64], empty: int) -> NDArray[np.float64]:
-    return np.where(
-        values > 0.0, empty - 1.0, np.where(values == 0.0, (empty - 1) / 2, 0.0)
-    )

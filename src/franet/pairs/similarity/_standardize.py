@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["constant_columns", "feature_rows", "powers_of_two", "standardize"]
-
 # Columns handled at a time, so that float64 copies stay small.
 _CHUNK = 1024
 

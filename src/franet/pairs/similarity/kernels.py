@@ -6,22 +6,6 @@ import numpy as np
 
 from franet._common.jit import kernel, reduction
 
-__all__ = [
-    "HUGE",
-    "TINY",
-    "add_products",
-    "canberra",
-    "cell_square",
-    "chebyshev",
-    "euclidean",
-    "level_squares",
-    "manhattan",
-    "minkowski",
-    "pair_products",
-    "squares",
-    "table_squares",
-]
-
 # A largest difference between these can be divided by: 0 stays 0, and infinity, for a
 # difference that overflows, infinity.
 TINY, HUGE = np.finfo(np.float64).tiny, np.finfo(np.float64).max
@@ -116,7 +100,7 @@ def table_squares(codes, order, starts, at, c, others, *, out):
 
 
 @kernel
-def squares(A, B, p, out):
+def squares(A, B, p, *, out):
     """Write the sums of squared differences."""
     out[:] = 0.0
     for j in range(A.shape[0]):
@@ -124,15 +108,6 @@ def squares(A, B, p, out):
             a = A[j, i]
             for k in range(B.shape[1]):
                 out[j, k] += (a - B[i, k]) * (a - B[i, k])
-
-
-@kernel
-def euclidean(A, B, p, *, out):
-    """Write Euclidean distances."""
-    squares(A, B, p, out=out)
-    for j in range(out.shape[0]):
-        for k in range(out.shape[1]):
-            out[j, k] = np.sqrt(out[j, k])
 
 
 @kernel

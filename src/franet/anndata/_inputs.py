@@ -1,0 +1,182 @@
+"""What a call is given, checked before the work: the data, the matrix, the ranker."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from franet._common.checked import WHOLE, check_value
+from franet.exceptions import DataError, Setting, UsageError
+from franet.pairs.columns._finite import first_bad
+from franet.pairs.columns._open import as_numpy, check_stored
+
+# With two cells every correlation is 1 or -1.
+_CELLS, _GENES = 3, 2
+_SHOWN = 5
+
+
+def check_data(adata: Any, kind: Any) -> None:
+    """Raise unless `adata` is of this class, large enough, and has unique names."""
+    if not isinstance(adata, kind):
+        raise UsageError(
+            f"adata is a {type(adata).__name__}, not AnnData. Tables of other kinds "
+            "are for Cover().fit(X)."
+        )
+    if adata.n_obs < _CELLS or adata.n_vars < _GENES:
+        raise DataError(
+            f"The shape of adata is {adata.n_obs} × {adata.n_vars}. Pass at least "
+            f"{_CELLS} observations and {_GENES} variables."
+        )
+    names = adata.var_names
+    if not names.is_unique:
+        twice = names[names.duplicated()].unique()
+        shown = ", ".join(repr(name) for name in twice[:_SHOWN])
+        more = " …" if len(twice) > _SHOWN else ""
+        raise DataError(
+            f"Names of variables occur more than once: {shown}{more}. Call "
+            "adata.var_names_make_unique() first."
+        )
+
+
+def check_arguments(
+    adata: Any, key_added: Any, n_top: Any, *, subset: bool, inplace: bool
+) -> None:
+    """Raise where an argument does not fit the data."""
+    # A dot is the group itself in files of HDF5, and a slash leads to another one.
+    name = isinstance(key_added, str) and key_added not in ("", ".")
+    remedy = "give a name without a slash that is not a dot, such as 'franet'."
+    check_value("key_added", key_added, name and "/" not in key_added, remedy)
+    share = isinstance(n_top, float | np.floating) and bool(0.0 < n_top < 1.0)
+    number = WHOLE.accepts(n_top) and 1 <= n_top <= adata.n_vars
+    remedy = (
+        f"give a number from 1 to {adata.n_vars} (adata.n_vars), a share above 0 and "
+        "below 1, or None."
+    )
+    check_value("n_top", n_top, n_top is None or share or number, remedy)
+    if not inplace or not adata.isbacked:
+        return
+    # A copy of backed data is another file, or all of it in memory: the user's choice.
+    if adata.is_view:
+        raise UsageError(
+            "adata is a view of a backed file, into which nothing can be written.",
+            Setting("inplace", False),
+            remedy="Pass adata.to_memory(), or {}.",
+        )
+    if subset:
+        raise UsageError(
+            "{} cannot cut a backed file.",
+            Setting("subset", True),
+            f"adata[:, adata.var['{key_added}_selected']].to_memory()",
+            remedy="Leave it out, and take {1} after that.",
+        )
+
+
+def prepare(ranker: Any, n_top: Any) -> Any:
+    """Return a copy of the ranker that selects as many features as are asked for."""
+    from sklearn.base import clone
+
+    from franet.estimators._base import FeatureRanker
+    from franet.estimators._cover import Cover
+
+    if ranker is None:
+        ranker = Cover()
+    if not isinstance(ranker, FeatureRanker):
+        raise UsageError(
+            "{} is not an instance of a franet ranker.",
+            Setting("ranker", ranker),
+            remedy="Pass one, such as Cover().",
+        )
+    # As text: others may not compare with it.
+    if str(getattr(ranker, "similarity", None)) == "precomputed":
+        raise UsageError(
+            "ranker: {} is for a matrix of similarities, which adata does not hold.",
+            Setting("similarity", "precomputed"),
+            remedy="Choose another similarity.",
+        )
+    copy = clone(ranker)
+    if n_top is not None:
+        asked = ranker.n_features_to_select
+        if asked != type(ranker)().n_features_to_select:
+            raise UsageError(
+                "{}, but ranker has {}.",
+                Setting("n_top", n_top),
+                Setting("n_features_to_select", asked),
+                remedy="Leave out one of them.",
+            )
+        copy.set_params(n_features_to_select=n_top)
+    return copy
+
+
+def read_matrix(adata: Any, layer: str | None, *, allow_missing: bool = False) -> Any:
+    """Return X or a layer as a dense array or a sparse matrix.
+
+    What lies in memory is not copied; what lies in a file is read once.
+
+    Parameters
+    ----------
+    adata : AnnData
+        The data.
+    layer : str or None
+        The layer; None: X.
+    allow_missing : bool, default=False
+        Whether NaN is let through.
+    """
+    check_stored(adata)
+    # From anndata 0.13 on X is among the layers, as None.
+    layers = [name for name in adata.layers if name is not None]
+    if layer is not None and layer not in layers:
+        raise UsageError(
+            "{}: adata has {}.",
+            Setting("layer", layer),
+            ", ".join(layers) or "no layers",
+            remedy="None is X.",
+        )
+    X = adata.X if layer is None else adata.layers[layer]
+    if X is None:
+        raise DataError(
+            f"adata has no X. Choose a layer: {', '.join(layers) or 'it has none'}."
+        )
+    X = _in_memory(X)
+    if bad := first_bad(X, allow_missing):
+        row, j = bad
+        raise DataError(
+            f"{str(adata.var_names[j])!r} holds "
+            f"{'NaN' if np.isnan(X[row, j]) else 'infinity'} in "
+            f"{str(adata.obs_names[row])!r}. Fill the value, or leave out the variable "
+            "or the observation."
+        )
+    return X
+
+
+def _in_memory(X: Any) -> Any:
+    if sparse.issparse(X):
+        return X
+    check_stored(X)
+    # Sparse matrices in files have the first, arrays of dask the second.
+    for method in ("to_memory", "compute"):
+        if hasattr(X, method):
+            return getattr(X, method)()
+    return np.asarray(as_numpy(X))
+
+
+def fit(ranker: Any, X: Any, names: Any, n_top: Any) -> None:
+    """Fit the ranker; errors speak of `n_top` where it was given.
+
+    The names go with the matrix, so that what the ranker says names genes.
+    """
+    from anndata import AnnData
+    from pandas import DataFrame
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # anndata sets options that pandas deprecates
+        named = AnnData(X, var=DataFrame(index=names))
+    try:
+        ranker.fit(named)
+    except UsageError as err:
+        if n_top is None:
+            raise
+        said = str(err).replace("n_features_to_select", "n_top")
+        raise UsageError(said) from None
