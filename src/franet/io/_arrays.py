@@ -20,7 +20,7 @@ from franet.io._source import (
     opened,
     reading,
 )
-from franet.io._table import Options, Raw, check_numbers, check_tables, choose
+from franet.io._table import Options, Raw, choose
 from franet.pairs.columns._open import where_else
 from franet.pairs.columns._zarr import check_arrays, check_folder
 
@@ -43,16 +43,14 @@ def read(path: Path, options: Options) -> Raw:
             return _from_anndata(path, root, options, stack)
         arrays = _arrays(path, root, options.format)
         shapes = {name: tuple(array.shape) for name, array in arrays.items()}
-        check_tables(path, shapes, options.variable)
         name = choose(path, shapes, options.variable)
         array = arrays[name]
         if options.format == "zarr":
             check_arrays(f"{path}: {name}", array)
-        check_numbers(path, array.dtype)
         check_expansion(path, chunk_bytes(array))
-        if len(shapes[name]) == 2:
-            nbytes = array.dtype.itemsize * array.size
-            array = _opened(path, array, options, options.only_opens(nbytes))
+        lazy = options.only_opens(array.dtype.itemsize * (array.size or 0))
+        if lazy and len(shapes[name]) == 2:
+            array = _opened(path, array, options)
         return Raw(array, held=stack.pop_all())
 
 
@@ -97,11 +95,9 @@ def open_hdf5(path: Path, stack: ExitStack, what: str = "HDF5 files") -> Any:
     return file
 
 
-def _opened(path: Path, X: Any, options: Options, lazy: bool) -> Any:
-    """Return an array or a sparse matrix in a file as it is, or as `Columns`."""
-    if not lazy:
-        return X
-    if not options.looked_through and options.format != "zarr":
+def _opened(path: Path, X: Any, options: Options) -> Any:
+    """Return an array or a sparse matrix in a file as `Columns`."""
+    if options.format != "zarr":
         for part in X.group.values() if hasattr(X, "group") else [X]:
             _look_through(part, path.stat().st_size)
     return opened(path, X)
@@ -157,7 +153,7 @@ def _from_anndata(path: Path, root: Any, options: Options, stack: ExitStack) -> 
         stack.close()
         data = anndata.read_h5ad(path)
         X = _matrix(path, data.X, data.layers, options.variable)
-        return Raw(X, columns=data.var_names, rows=data.obs_names)
+        return Raw(X, [*map(str, data.var_names)], [*map(str, data.obs_names)])
     layers = members(root["layers"]) if "layers" in root else {}
     X = root.get("X")
     if X is not None and X.attrs.get("encoding-type") == "null":  # before anndata 0.13
@@ -176,11 +172,9 @@ def _from_anndata(path: Path, root: Any, options: Options, stack: ExitStack) -> 
         check_shape(path, X.shape)
     check_expansion(path, claimed_bytes(index) + needed)
     labels = [str(name) for name in anndata.io.read_elem(index)]
-    X = _opened(path, X, options, lazy)
-    held = stack.pop_all()
-    if options.transpose:
-        return Raw(X, rows=labels, held=held)
-    return Raw(X, columns=labels, held=held)
+    X = _opened(path, X, options) if lazy else X
+    axis: Any = {"rows" if options.transpose else "columns": labels}
+    return Raw(X, held=stack.pop_all(), **axis)
 
 
 def _index(path: Path, frame: Any) -> Any:

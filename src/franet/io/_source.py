@@ -149,9 +149,6 @@ def opened(path: Path, X: Any) -> Any:
         columns = open_columns(X)
     except DataError as err:
         raise DataError(f"{path}: {err}") from err
-    if columns is not None and 0 in columns.shape:
-        what = "rows" if columns.shape[0] == 0 else "columns"
-        raise DataError(f"{path}: the table has no {what}")
     if columns is None:
         raise DataError(f"{path}: cannot be read piece by piece; read all of it")
     # The command line has the names; messages get them there.

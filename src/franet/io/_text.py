@@ -13,7 +13,7 @@ from franet.exceptions import DataError
 from franet.io._cells import check_dots, decimal_sign, to_number
 from franet.io._sniff import Layout, sniff
 from franet.io._source import reading
-from franet.io._table import Options, Raw, coded, non_numeric
+from franet.io._table import Options, Raw, check_columns, coded
 
 
 def read(path: Path, options: Options) -> Raw:
@@ -42,11 +42,11 @@ def _by_numpy(layout: Layout) -> Raw | None:
     with layout.lines() as lines:
         try:
             X = np.loadtxt(
-                lines if layout.dialect.delimiter else _plain_blanks(lines),
-                delimiter=layout.dialect.delimiter,
+                lines if layout.delimiter else _plain_blanks(lines),
+                delimiter=layout.delimiter,
                 comments=None,
                 quotechar='"',
-                converters={0: label} if layout.index.is_there else None,
+                converters={0: label} if layout.first else None,
                 encoding=None,
                 ndmin=2,
             )
@@ -54,10 +54,9 @@ def _by_numpy(layout: Layout) -> Raw | None:
             raise
         except ValueError:
             return None
-    _check_header(layout, layout.names, layout.dialect.width - layout.index.is_there)
-    if not layout.index.is_there:
-        return Raw(X, columns=layout.names)
-    return Raw(X[:, 1:], layout.names, labels, labels=layout.index.guessed)
+    _check_header(layout, layout.names, layout.width - layout.first)
+    rows = labels if layout.first else None
+    return Raw(X[:, layout.first :], layout.names, rows, labels=layout.labels)
 
 
 def _plain_blanks(lines: Iterable[str]) -> Iterator[str]:
@@ -82,7 +81,7 @@ def _check_header(layout: Layout, names: list[str] | None, n_columns: int) -> No
 def _check_lines(layout: Layout) -> tuple[list[str], int]:
     """Return the labels and the number of rows; ragged lines are an error."""
     labels: list[str] = []
-    n_rows, width = 0, layout.dialect.width
+    n_rows, width = 0, layout.width
     for number, row in layout.rows():
         wrong = ""
         if len(row) != width:
@@ -94,7 +93,7 @@ def _check_lines(layout: Layout) -> tuple[list[str], int]:
                 f"{layout.path}: line {number} {wrong}; repair or remove that line"
             )
         n_rows += 1
-        if layout.index.is_there:
+        if layout.first:
             labels.append(unguard(row[0].strip()))
     return labels, n_rows
 
@@ -104,11 +103,10 @@ def _by_pandas(layout: Layout, options: Options, labels: list[str]) -> Raw:
     import numpy as np
 
     pd = require("pandas", "Reading text with blank or non-numeric cells", "pandas")
-    path = layout.path
     frame = _frame(pd, layout)
-    first, last = int(layout.index.is_there), layout.dialect.width
+    first, last = layout.first, layout.width
     names = layout.names
-    if layout.dialect.trailing and frame[last - 1].isna().all():
+    if layout.trailing and frame[last - 1].isna().all():
         last -= 1
         names = names and names[: last - first]
     _check_header(layout, names, last - first)
@@ -117,21 +115,18 @@ def _by_pandas(layout: Layout, options: Options, labels: list[str]) -> Raw:
         pd, layout, options.decimal, frame.iloc[:, first:last], known
     )
     frame, bad = _numeric(pd, frame, decimal)
-    rows = labels if layout.index.is_there else None
+    rows = labels if first else None
     if bad and options.text:
         for j in bad:
             frame[j] = frame[j].str.strip()
-        X = coded(path, frame.set_axis(known, axis=1))
-        return Raw(X, names, rows, labels=layout.index.guessed)
+        X = coded(layout.path, frame.set_axis(known, axis=1))
+        return Raw(X, names, rows, labels=layout.labels)
     dropped = [known[j] for j in bad]
-    if dropped and not options.drop:
-        raise non_numeric(path, dropped, text=True)
-    kept = frame.drop(columns=bad).to_numpy(dtype=np.float64)
-    if not kept.shape[1]:
-        raise DataError(f"{path}: no numeric column is left")
-    gone = set(bad)
-    columns = names and [name for j, name in enumerate(names) if j not in gone]
-    return Raw(kept, columns, rows, dropped, layout.index.guessed)
+    kept = frame.drop(columns=bad)
+    check_columns(layout.path, kept.columns.tolist(), dropped, options)
+    columns = names and [names[j] for j in kept]
+    X = kept.to_numpy(dtype=np.float64)
+    return Raw(X, columns, rows, dropped, layout.labels)
 
 
 def _frame(
@@ -141,9 +136,9 @@ def _frame(
     with layout.lines() as lines:
         return pd.read_csv(
             lines,
-            sep=layout.dialect.delimiter or r"\s+",
+            sep=layout.delimiter or r"\s+",
             header=None,
-            names=range(layout.dialect.width),
+            names=range(layout.width),
             index_col=False,
             skipinitialspace=True,
             dtype=dict.fromkeys(as_text, str),
@@ -162,7 +157,7 @@ def _with_decimal(
     place = partial(_place, layout, names)
     if found:
         words = [frame[j] for j in _words(pd, frame)]
-        decimal = decimal_sign(words, layout.dialect.delimiter == ",", place)
+        decimal = decimal_sign(words, layout.delimiter == ",", place)
     if decimal == ",":
         columns, text = list(frame.columns), []
         with layout.lines() as lines:
@@ -177,9 +172,8 @@ def _with_decimal(
 
 def _place(layout: Layout, names: Sequence[str], cell: str) -> str:
     """Return the file, the line and the column of a cell, as text."""
-    first = int(layout.index.is_there)
     for number, row in layout.rows():
-        columns = row[first : first + len(names)]
+        columns = row[layout.first : layout.first + len(names)]
         for name, found in zip(names, columns, strict=True):
             if found.strip() == cell.strip():
                 return f"{layout.path}: line {number}, column {name!r}"
