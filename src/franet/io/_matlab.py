@@ -75,7 +75,7 @@ def _from_hdf5(path: Path, file: Any, variable: str | None) -> Any:
     item = found[name]
     if "MATLAB_sparse" not in item.attrs:
         array = np.asarray(item[()] if hasattr(item, "dtype") else None)
-        return array.astype(bool).T if _is_logical(item) else array.T
+        return array.astype(bool).T if _class(item) == "logical" else array.T
     parts: list[Any] = [
         np.asarray(item[key]) if key in item else [] for key in ("data", "ir")
     ]
@@ -94,10 +94,6 @@ def _is_array(item: Any) -> bool:
         return True
     kind = getattr(getattr(item, "dtype", None), "kind", "O")
     return kind in "biufc" and _class(item) != "char"
-
-
-def _is_logical(item: Any) -> bool:
-    return _class(item) == "logical"
 
 
 def _class(item: Any) -> str:

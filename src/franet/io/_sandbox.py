@@ -40,6 +40,11 @@ from franet.io._table import Options, Raw, check_matrix
 
 _START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
 _START += "from franet.io._sandbox import serve; serve()"
+_SETTINGS = {
+    "OPENBLAS_NUM_THREADS": "1",  # it multiplies nothing
+    # Where memory lacks, a thread of polars' allocator would wait without end.
+    "_RJEM_MALLOC_CONF": "background_thread:false",
+}
 _SECONDS = 30.0  # that a file may take, and more for large ones:
 _SPEED = 1e6  # bytes a second
 _ROOM = 1 << 26  # bytes that reading may take beside the table
@@ -100,8 +105,7 @@ class _Reader:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            # It multiplies nothing.
-            env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+            env={**os.environ, **_SETTINGS},
         )
 
     def _is_ready(self, line: bytes) -> bool:
@@ -258,7 +262,7 @@ def _answer(out: IO[bytes], path: Path, request: dict[str, Any]) -> None:
         _send(out, {"error": "MissingExtraError", "arguments": [err.what, err.extra]})
     except (DataError, UsageError) as err:
         if isinstance(err.__cause__, MemoryError):
-            sys.exit()
+            os._exit(1)
         _send(out, {"error": type(err).__name__, "arguments": [str(err)]})
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import math
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,7 +18,6 @@ _GZIP = b"\x1f\x8b"
 # bomb, or damaged.
 _MOST_TIMES = 500
 _HARMLESS = 1 << 26  # bytes
-_PER_CHUNK = 4096  # bytes, also where no file has the chunk
 # Bytes of a row or column, also an empty one; ranking takes more. 2**20 columns, as
 # hashed features have, and some 70,000 rows are harmless.
 _PER_LINE = 60
@@ -94,28 +92,6 @@ def check_shape(path: Path, shape: tuple[int, ...]) -> None:
     """
     what = f"a table of the declared shape ({', '.join(map(str, shape))})"
     check_expansion(path, _PER_LINE * sum(shape), what)
-
-
-def chunk_bytes(array: Any) -> int:
-    """Return what reading takes because an array is stored in chunks."""
-    if not array.chunks:
-        return 0
-    counts = (-(-s // c) for s, c in zip(array.shape, array.chunks, strict=True))
-    # One is read as a whole, and copied; of all of them something is noted.
-    largest = 2 * array.dtype.itemsize * math.prod(array.chunks)
-    return max(largest, _PER_CHUNK * math.prod(counts))
-
-
-def members(group: Any) -> dict[str, Any]:
-    """Return what is in a group of a zarr folder or a HDF5 file, by name."""
-    return dict(group.members() if hasattr(group, "members") else group.items())
-
-
-def claimed_bytes(item: Any) -> int:
-    """Return what a stored array, or all those of a group, say that they hold."""
-    if hasattr(item, "shape"):
-        return max(item.dtype.itemsize * (item.size or 0), chunk_bytes(item))
-    return sum(map(claimed_bytes, members(item).values()))
 
 
 class _Unpacked(io.RawIOBase):
@@ -204,17 +180,15 @@ def reading(path: Path, kind: str) -> Iterator[None]:
             f"{path}: is not UTF-8 text; save it as UTF-8, or give its true kind by "
             "--format (format=)"
         ) from err
-    except Exception as err:
+    except BaseException as err:
+        # A panic of polars on a damaged file is no Exception.
+        if not isinstance(err, Exception) and type(err).__name__ != "PanicException":
+            raise
         reason = " ".join(str(err).split())[:200] or type(err).__name__
         raise DataError(
             f"{path}: cannot be read as {kind} ({reason}); the file is cut off, "
             "damaged or of another kind (see --format)"
         ) from err
-    except BaseException as err:
-        # A panic of polars on a damaged file is no Exception.
-        if type(err).__name__ != "PanicException":
-            raise
-        raise DataError(f"{path}: the {kind} file is damaged; write it again") from err
 
 
 def read_names(path: Path) -> list[str]:

@@ -102,8 +102,7 @@ def _by_pandas(layout: Layout, options: Options, labels: list[str]) -> Raw:
     """Read a table with blanks, missing values, quotes or words in it."""
     import numpy as np
 
-    pd = require("pandas", "Reading text with blank or non-numeric cells", "pandas")
-    frame = _frame(pd, layout)
+    frame = _frame(layout)
     first, last = layout.first, layout.width
     names = layout.names
     if layout.trailing and frame[last - 1].isna().all():
@@ -112,9 +111,9 @@ def _by_pandas(layout: Layout, options: Options, labels: list[str]) -> Raw:
     _check_header(layout, names, last - first)
     known: Sequence[str] = names or [f"column {j + 1}" for j in range(last)][first:]
     frame, decimal = _with_decimal(
-        pd, layout, options.decimal, frame.iloc[:, first:last], known
+        layout, options.decimal, frame.iloc[:, first:last], known
     )
-    frame, bad = _numeric(pd, frame, decimal)
+    frame, bad = _numeric(frame, decimal)
     rows = labels if first else None
     if bad and options.text:
         for j in bad:
@@ -129,10 +128,9 @@ def _by_pandas(layout: Layout, options: Options, labels: list[str]) -> Raw:
     return Raw(X, columns, rows, dropped, layout.labels)
 
 
-def _frame(
-    pd: Any, layout: Layout, decimal: str = ".", as_text: Sequence[int] = ()
-) -> Any:
+def _frame(layout: Layout, decimal: str = ".", as_text: Sequence[int] = ()) -> Any:
     """Return the cells as a data frame, some columns as text."""
+    pd = require("pandas", "Reading text with blank or non-numeric cells", "pandas")
     with layout.lines() as lines:
         return pd.read_csv(
             lines,
@@ -149,14 +147,13 @@ def _frame(
 
 
 def _with_decimal(
-    pd: Any, layout: Layout, decimal: str, frame: Any, names: Sequence[str]
+    layout: Layout, decimal: str, frame: Any, names: Sequence[str]
 ) -> tuple[Any, str]:
     """Return the columns, as text where dots must be checked, and the decimal sign."""
     found = decimal == "auto"
-
     place = partial(_place, layout, names)
     if found:
-        words = [frame[j] for j in _words(pd, frame)]
+        words = [frame[j] for j in _words(frame)]
         decimal = decimal_sign(words, layout.delimiter == ",", place)
     if decimal == ",":
         columns, text = list(frame.columns), []
@@ -164,7 +161,7 @@ def _with_decimal(
             dots = any("." in line for line in lines)
         if dots:  # pandas does not check where they are
             text = [j for j, kind in frame.dtypes.items() if kind.kind != "b"]
-        frame = _frame(pd, layout, decimal, text)[columns]
+        frame = _frame(layout, decimal, text)[columns]
         if dots and found:
             check_dots((frame[j] for j in columns), place)
     return frame, decimal
@@ -180,19 +177,20 @@ def _place(layout: Layout, names: Sequence[str], cell: str) -> str:
     return str(layout.path)
 
 
-def _words(pd: Any, frame: Any) -> list[Any]:
+def _words(frame: Any) -> list[Any]:
     """Return the columns that pandas did not read as numbers."""
-    numeric = pd.api.types.is_numeric_dtype
-    return [j for j, kind in frame.dtypes.items() if not numeric(kind)]
+    return list(frame.select_dtypes(exclude=["number", "bool"]))
 
 
-def _numeric(pd: Any, frame: Any, decimal: str) -> tuple[Any, list[int]]:
+def _numeric(frame: Any, decimal: str) -> tuple[Any, list[int]]:
     """Return columns as numbers where they can be, and the places of the others."""
     frame = frame.set_axis(range(frame.shape[1]), axis=1)
-    rescued = {j: _rescue(frame[j], decimal) for j in _words(pd, frame)}
-    bad = [j for j, values in rescued.items() if values is None]
-    for j, values in rescued.items():
-        if values is not None:
+    bad = []
+    for j in _words(frame):
+        values = _rescue(frame[j], decimal)
+        if values is None:
+            bad.append(j)
+        else:
             frame[j] = values
     return frame, bad
 
