@@ -190,7 +190,7 @@ def _table(
     nbytes = sum(int(np.prod(s, dtype=object)) * kind.itemsize for s, kind in made)
     check_expansion(path, nbytes)
     with reading(path, options.format):
-        arrays = [np.empty(*about) for about in made]
+        arrays: list[Any] = [np.empty(*about) for about in made]
     for array in arrays:
         _fill(array, stream)
     turned = (about["turned"] for about in head["arrays"])

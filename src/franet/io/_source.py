@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any
 
 from franet._common.files import unguard
 from franet.exceptions import DataError, MissingExtraError, UsageError
@@ -94,27 +95,14 @@ def check_shape(path: Path, shape: tuple[int, ...]) -> None:
     check_expansion(path, _PER_LINE * sum(shape), what)
 
 
-class _Unpacked(io.RawIOBase):
+class _Unpacked(gzip.GzipFile):
     """What is in a gzipped file, as long as it is not far more than the file."""
 
-    def __init__(self, path: Path) -> None:
-        import gzip
-
-        self._path, self._read = path, 0
-        self._file = gzip.open(path, "rb")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        count = cast("io.BufferedIOBase", self._file).readinto(buffer)
-        self._read += count
-        check_expansion(self._path, _PER_CHARACTER * self._read)
-        return count
-
-    def close(self) -> None:
-        self._file.close()
-        super().close()
+    def read(self, size: int | None = -1) -> bytes:
+        """Read so many bytes; a DataError is raised at a decompression bomb."""
+        data = super().read(size)
+        check_expansion(Path(self.name), _PER_CHARACTER * self.tell())
+        return data
 
 
 def opened(path: Path, X: Any) -> Any:
