@@ -197,7 +197,7 @@ def test_truth_values_and_gaps_beside_decimal_commas(write):
 
 
 def test_a_sign_that_means_nothing(write, tmp_path):
-    with pytest.raises(UsageError, match=r"decimal=';' is not '\.', ',' or 'auto'"):
+    with pytest.raises(UsageError, match=r"decimal must be '\.', ',' or 'auto'"):
         read_table(write(["1 2 3"]), decimal=";")
     np.save(tmp_path / "x.npy", np.eye(3))
     with pytest.raises(UsageError, match=r"--decimal .* means nothing for npy"):

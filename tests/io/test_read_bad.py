@@ -233,7 +233,7 @@ def test_a_panic_of_polars_is_told_in_one_line(tmp_path, in_process, monkeypatch
         raise PanicException
 
     monkeypatch.setattr(pl, "read_parquet", panic)
-    assert "the parquet file is damaged" in refused(tmp_path / "x.parquet")
+    assert "cannot be read as parquet" in refused(tmp_path / "x.parquet")
 
     def stop(*args):
         raise KeyboardInterrupt

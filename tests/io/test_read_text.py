@@ -318,7 +318,7 @@ def test_options_that_mean_nothing(write):
     path = write("a,b\n1,2\n")
     with pytest.raises(UsageError, match=r"--variable .* means nothing for csv"):
         read_table(path, variable="X")
-    with pytest.raises(UsageError, match="header is True, False or 'auto'"):
+    with pytest.raises(UsageError, match="header must be True, False or 'auto'"):
         read_table(path, header="yes")
 
 

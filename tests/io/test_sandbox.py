@@ -153,8 +153,15 @@ def test_death_by_something_else(path, worker):
     is_read(path)
 
 
-def test_no_end(path, worker, monkeypatch):
-    use_script(monkeypatch, "__import__('threading').Event().wait()")
+@pytest.mark.parametrize("hangs", ["while True: pass", "PyDLL(None).pause()"])
+def test_no_end(path, worker, monkeypatch, tmp_path, hangs):
+    if "pause" in hangs and sys.platform == "win32":
+        pytest.skip("needs a function of C that waits")
+    # The second one lets no other thread of Python run.
+    code = f"from ctypes import PyDLL\ndef File(*_):\n    {hangs}\n"
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "h5py.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path / "other")
     monkeypatch.setattr(_sandbox, "_SECONDS", 0.2)
     with pytest.raises(DataError, match="reading it timed out after 0 s"):
         read_table(path)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from franet._common.checked import FLAG, PATH, TEXT, WHOLE, checked, optional
+from franet._common.checked import FLAG, PATH, TEXT, WHOLE, Kind, checked, optional
 from franet._common.files import atomic_write, check_target
 from franet.exceptions import UsageError
 from franet.io._formats import FORMATS, find_format
@@ -23,16 +23,24 @@ if TYPE_CHECKING:
 
 __all__ = ["Table", "atomic_write", "check_target", "read_table", "write_table"]
 
-_DECIMALS = ("auto", ".", ",")
+_SIGNS = (".", ",", "auto")
+_TRUTH = (True, False, "auto")
+_AUTO = Kind("True, False or 'auto'", lambda x: type(x) in (bool, str) and x in _TRUTH)
+_SIGN = Kind("'.', ',' or 'auto'", lambda x: type(x) is str and x in _SIGNS)
+_NAMES = Kind("a file or list", lambda x: isinstance(x, os.PathLike | Iterable))
 
 
 @checked(
     path=PATH,
     format=optional(TEXT),
     transpose=FLAG,
+    header=_AUTO,
+    index=_AUTO,
+    decimal=_SIGN,
     drop_non_numeric=FLAG,
     text=FLAG,
     variable=optional(TEXT),
+    feature_names=optional(_NAMES),
     lazy=optional(WHOLE),
 )
 def read_table(
@@ -122,10 +130,12 @@ def read_table(
     options = Options(
         name, transpose, header, index, drop_non_numeric, text, variable, lazy, decimal
     )
-    _check_options(options)
-    if text:
-        _check_text(options, dtype)
-    names = _given_names(feature_names)
+    _check_options(options, dtype)
+    names: Any = feature_names
+    if isinstance(names, str | os.PathLike):
+        names = read_names(Path(names))
+    elif names is not None:
+        names = [str(name) for name in names]
     read = FORMATS[name].read
     if FORMATS[name].libraries:
         from franet.io._sandbox import read
@@ -136,62 +146,42 @@ def read_table(
     return Table(X, found, list(raw.dropped), path, raw.labels)
 
 
-def _check_options(options: Options) -> None:
-    for option in ("header", "index"):
-        value = getattr(options, option)
-        if not isinstance(value, bool) and not (
-            isinstance(value, str) and value == "auto"
-        ):
-            raise UsageError(f"{option} is True, False or 'auto'")
-    if not isinstance(decimal := options.decimal, str) or decimal not in _DECIMALS:
-        raise UsageError(f"decimal={decimal!r} is not '.', ',' or 'auto'")
+def _check_options(options: Options, dtype: Any) -> None:
+    """Raise where an option means nothing for the file, or text could not be kept."""
     given = {
         "header": options.header != "auto",
         "index": options.index != "auto",
         "decimal": options.decimal != "auto",
         "variable": options.variable is not None,
+        "text": options.text,
     }
     for option, is_given in given.items():
         if is_given and option not in FORMATS[options.format].takes:
             takers = [name for name, kind in FORMATS.items() if option in kind.takes]
+            known = ", ".join(takers)
+            if option == "text":
+                raise UsageError(
+                    f"--similarity mixed (text=True) reads {known} files, not "
+                    f"{options.format}; for numbers alone use --similarity "
+                    "abs-correlation, which is the same"
+                )
             raise UsageError(
                 f"--{option} ({option}=) means nothing for {options.format} files, "
-                f"only for {', '.join(takers)}; leave it out"
+                f"only for {known}; leave it out"
             )
-
-
-def _check_text(options: Options, dtype: Any) -> None:
-    """Raise where text could not be kept."""
-    if "text" not in FORMATS[options.format].takes:
-        takers = [name for name, kind in FORMATS.items() if "text" in kind.takes]
-        raise UsageError(
-            f"--similarity mixed (text=True) reads {', '.join(takers)} files, not "
-            f"{options.format}; for numbers alone use --similarity abs-correlation, "
-            "which is the same"
-        )
-    given = {
+    against = {
         "--transpose (transpose=True) would make rows of columns of text": (
             options.transpose
         ),
         "--drop-non-numeric (drop_non_numeric=True) would leave text out": options.drop,
         "dtype is for numbers alone": dtype is not None,
     }
-    for what, is_given in given.items():
-        if is_given:
+    for what, is_given in against.items():
+        if is_given and options.text:
             raise UsageError(
                 f"{what}, which --similarity mixed (text=True) keeps; leave one of "
                 "them out"
             )
-
-
-def _given_names(given: Any) -> list[str] | None:
-    if given is None:
-        return None
-    if isinstance(given, str | os.PathLike):
-        return read_names(Path(given))
-    if not isinstance(given, Iterable):
-        raise UsageError("feature_names is a file, or a list of names")
-    return [str(name) for name in given]
 
 
 def _number_type(dtype: Any) -> Any:

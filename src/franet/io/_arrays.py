@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,18 +14,16 @@ from franet.io._source import (
     HDF5,
     check_expansion,
     check_shape,
-    chunk_bytes,
-    claimed_bytes,
     expect,
-    members,
     opened,
     reading,
 )
-from franet.io._table import Options, Raw, check_numbers, check_tables, choose
+from franet.io._table import Options, Raw, choose
 from franet.pairs.columns._open import where_else
 from franet.pairs.columns._zarr import check_arrays, check_folder
 
 _WHOLE = 1 << 24  # bytes of a dataset that is read whole before it is opened
+_PER_CHUNK = 4096  # bytes, also where no file has the chunk
 _SPARSE = ("csr_matrix", "csc_matrix")
 _INDEX = ("categorical", "nullable-string-array")  # kinds of names that are groups
 
@@ -43,16 +42,14 @@ def read(path: Path, options: Options) -> Raw:
             return _from_anndata(path, root, options, stack)
         arrays = _arrays(path, root, options.format)
         shapes = {name: tuple(array.shape) for name, array in arrays.items()}
-        check_tables(path, shapes, options.variable)
         name = choose(path, shapes, options.variable)
         array = arrays[name]
         if options.format == "zarr":
             check_arrays(f"{path}: {name}", array)
-        check_numbers(path, array.dtype)
-        check_expansion(path, chunk_bytes(array))
-        if len(shapes[name]) == 2:
-            nbytes = array.dtype.itemsize * array.size
-            array = _opened(path, array, options, options.only_opens(nbytes))
+        check_expansion(path, _chunk_bytes(array))
+        lazy = options.only_opens(array.dtype.itemsize * (array.size or 0))
+        if lazy and len(shapes[name]) == 2:
+            array = _opened(path, array, options)
         return Raw(array, held=stack.pop_all())
 
 
@@ -97,11 +94,9 @@ def open_hdf5(path: Path, stack: ExitStack, what: str = "HDF5 files") -> Any:
     return file
 
 
-def _opened(path: Path, X: Any, options: Options, lazy: bool) -> Any:
-    """Return an array or a sparse matrix in a file as it is, or as `Columns`."""
-    if not lazy:
-        return X
-    if not options.looked_through and options.format != "zarr":
+def _opened(path: Path, X: Any, options: Options) -> Any:
+    """Return an array or a sparse matrix in a file as `Columns`."""
+    if options.format != "zarr":
         for part in X.group.values() if hasattr(X, "group") else [X]:
             _look_through(part, path.stat().st_size)
     return opened(path, X)
@@ -123,6 +118,28 @@ def _look_through(dataset: Any, in_file: int) -> None:
     if dataset.chunks:
         dataset.id.chunk_iter(check_chunk)
     dataset[(0,) * dataset.ndim], dataset[(-1,) * dataset.ndim]
+
+
+def _chunk_bytes(array: Any) -> int:
+    """Return what reading takes because an array is stored in chunks."""
+    if not array.chunks:
+        return 0
+    counts = (-(-s // c) for s, c in zip(array.shape, array.chunks, strict=True))
+    # One is read as a whole, and copied; of all of them something is noted.
+    largest = 2 * array.dtype.itemsize * math.prod(array.chunks)
+    return max(largest, _PER_CHUNK * math.prod(counts))
+
+
+def _members(group: Any) -> dict[str, Any]:
+    """Return what is in a group of a zarr folder or a HDF5 file, by name."""
+    return dict(group.members() if hasattr(group, "members") else group.items())
+
+
+def _claimed_bytes(item: Any) -> int:
+    """Return what a stored array, or all those of a group, say that they hold."""
+    if hasattr(item, "shape"):
+        return max(item.dtype.itemsize * (item.size or 0), _chunk_bytes(item))
+    return sum(map(_claimed_bytes, _members(item).values()))
 
 
 def _is_anndata(root: Any, options: Options) -> bool:
@@ -157,8 +174,8 @@ def _from_anndata(path: Path, root: Any, options: Options, stack: ExitStack) -> 
         stack.close()
         data = anndata.read_h5ad(path)
         X = _matrix(path, data.X, data.layers, options.variable)
-        return Raw(X, columns=data.var_names, rows=data.obs_names)
-    layers = members(root["layers"]) if "layers" in root else {}
+        return Raw(X, [*map(str, data.var_names)], [*map(str, data.obs_names)])
+    layers = _members(root["layers"]) if "layers" in root else {}
     X = root.get("X")
     if X is not None and X.attrs.get("encoding-type") == "null":  # before anndata 0.13
         X = None
@@ -168,24 +185,22 @@ def _from_anndata(path: Path, root: Any, options: Options, stack: ExitStack) -> 
         for found, kinds in ((X, _SPARSE), (index, _INDEX)):
             check_arrays(str(path), found)
             _check_parts(path, found, kinds)
-    claimed = claimed_bytes(X)
+    claimed = _claimed_bytes(X)
     lazy = options.only_opens(claimed)
-    needed = chunk_bytes(X) if lazy and hasattr(X, "shape") else claimed
+    needed = _chunk_bytes(X) if lazy and hasattr(X, "shape") else claimed
     if not hasattr(X, "shape"):
         X = anndata.io.sparse_dataset(X)
         check_shape(path, X.shape)
-    check_expansion(path, claimed_bytes(index) + needed)
+    check_expansion(path, _claimed_bytes(index) + needed)
     labels = [str(name) for name in anndata.io.read_elem(index)]
-    X = _opened(path, X, options, lazy)
-    held = stack.pop_all()
-    if options.transpose:
-        return Raw(X, rows=labels, held=held)
-    return Raw(X, columns=labels, held=held)
+    X = _opened(path, X, options) if lazy else X
+    axis: Any = {"rows" if options.transpose else "columns": labels}
+    return Raw(X, held=stack.pop_all(), **axis)
 
 
 def _index(path: Path, frame: Any) -> Any:
     """Return the names of a data frame, not read yet."""
-    found, name = members(frame), frame.attrs.get("_index")
+    found, name = _members(frame), frame.attrs.get("_index")
     if name not in found:  # it could lead out of a zarr folder
         raise DataError(f"{path}: {frame.name} has no index {name!r}; write it again")
     return found[name]
@@ -200,7 +215,7 @@ def _check_parts(path: Path, item: Any, kinds: tuple[str, ...]) -> None:
         return
     kind = item.attrs.get("encoding-type")
     if kind not in kinds or not all(
-        hasattr(x, "shape") for x in members(item).values()
+        hasattr(x, "shape") for x in _members(item).values()
     ):
         raise DataError(
             f"{path}: {item.name} is encoded as {kind!r}; expected an array or "

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from franet._common.optional import require
-from franet.exceptions import DataError
 from franet.io._source import expect, reading, start_of
-from franet.io._table import Options, Raw, coded, non_numeric
+from franet.io._table import Options, Raw, check_columns, coded
 
 _PYARROW = 15  # older ones unpickle types that a file names
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__$")
@@ -32,23 +31,18 @@ def _read(pl: Any, path: Path, options: Options) -> Raw:
     """Read all of a file."""
     frame = _load(pl, path, options.format)
     names = frame.columns
-    if not names:
-        raise DataError(f"{path}: the table has no columns")
     labels = _labels(pl, path, frame, options)
-    rows = None
+    rows = guessed = None
     if labels:
-        rows = [str(value) for value in frame[labels[0]].to_list()]
+        rows = [str(value) for value in frame[labels[0]]]
+        guessed = names[0] if options.index == "auto" and labels == names[:1] else None
     data = [name for name in names if name not in set(labels)]
     good = [name for name in data if _is_number(pl, frame.schema[name])]
     bad = [name for name in data if name not in set(good)]
-    guessed = names[0] if options.index == "auto" and labels == names[:1] else None
     if bad and options.text:
         X = coded(path, frame.select(data))
         return Raw(X, data, rows, labels=guessed)
-    if bad and not options.drop:
-        raise non_numeric(path, bad, text=True)
-    if not good:
-        raise DataError(f"{path}: no numeric column is left")
+    check_columns(path, good, bad, options)
     return Raw(_matrix(pl, frame.select(good)), good, rows, bad, guessed)
 
 

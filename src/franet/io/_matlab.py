@@ -39,7 +39,7 @@ def _by_scipy(path: Path, variable: str | None) -> Any:
 
     with path.open("rb") as file:
         found = whosmat(file)
-        name = _choose(path, found, variable)
+        name = _choose(path, [(n, s, k not in _TEXTS) for n, s, k in found], variable)
         kind = next(kind for each, _, kind in found if each == name)
         if kind in _TEXTS:
             raise DataError(
@@ -54,11 +54,11 @@ def _by_scipy(path: Path, variable: str | None) -> Any:
     return X.astype(_CLASSES.get(kind, kind), copy=False)
 
 
-def _choose(path: Path, kinds: Sequence[Any], variable: str | None) -> str:
-    """Return which variable to read, of (name, shape, kind) each."""
-    shapes = {name: shape for name, shape, kind in kinds if kind not in _TEXTS}
+def _choose(path: Path, found: Sequence[Any], variable: str | None) -> str:
+    """Return which variable to read, of (name, shape, whether numbers) each."""
+    shapes = {name: shape for name, shape, is_number in found if is_number}
     if variable is not None or not shapes:
-        shapes = {name: shape for name, shape, _ in kinds}
+        shapes = {name: shape for name, shape, _ in found}
     return choose(path, shapes, variable)
 
 
@@ -68,14 +68,11 @@ def _from_hdf5(path: Path, file: Any, variable: str | None) -> Any:
     from scipy import sparse
 
     found = {name: item for name, item in file.items() if not name.startswith("#")}
-    shapes = {name: _shape(item) for name, item in found.items() if _is_array(item)}
-    if variable is not None or not shapes:
-        shapes = {name: _shape(item) for name, item in found.items()}
-    name = choose(path, shapes, variable)
-    item = found[name]
+    shapes = [(name, _shape(item), _is_array(item)) for name, item in found.items()]
+    item = found[_choose(path, shapes, variable)]
     if "MATLAB_sparse" not in item.attrs:
         array = np.asarray(item[()] if hasattr(item, "dtype") else None)
-        return array.astype(bool).T if _is_logical(item) else array.T
+        return array.astype(bool).T if _class(item) == "logical" else array.T
     parts: list[Any] = [
         np.asarray(item[key]) if key in item else [] for key in ("data", "ir")
     ]
@@ -94,10 +91,6 @@ def _is_array(item: Any) -> bool:
         return True
     kind = getattr(getattr(item, "dtype", None), "kind", "O")
     return kind in "biufc" and _class(item) != "char"
-
-
-def _is_logical(item: Any) -> bool:
-    return _class(item) == "logical"
 
 
 def _class(item: Any) -> str:

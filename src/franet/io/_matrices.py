@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -44,11 +43,8 @@ def _read_npy(path: Path, options: Options) -> Raw:
     expect(path, "a npy file", b"\x93NUMPY")
     lazy = options.only_opens(path.stat().st_size)
     with reading(path, "npy"), path.open("rb") as file:
-        if lazy:
-            load = partial(np.load, path, mmap_mode="r", allow_pickle=False)
-        else:
-            load = partial(np.load, file, allow_pickle=False)
-        array = _array(path, load)
+        source: Any = (path, "r") if lazy else (file,)
+        array = _array(path, lambda: np.load(*source, allow_pickle=False))
     return Raw(opened(path, array)) if lazy else _found(path, array, options)
 
 
@@ -59,7 +55,7 @@ def _read_npz(path: Path, options: Options) -> Raw:
 
 def _found(path: Path, array: Any, options: Options) -> Raw:
     if array.dtype.names is not None and array.ndim == 1:
-        return from_structured(path, array, options.drop)
+        return from_structured(path, array, options)
     return Raw(array)
 
 
@@ -107,7 +103,7 @@ def _read_arff(path: Path, options: Options) -> Raw:
 
     with reading(path, "arff"), open_text(path) as file:
         records, _ = arff.loadarff(file)
-    return from_structured(path, records, options.drop)
+    return from_structured(path, records, options)
 
 
 def _read_libsvm(path: Path, options: Options) -> Raw:

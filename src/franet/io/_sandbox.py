@@ -2,23 +2,31 @@
 
 At some damaged files a library ends the process, never comes back or takes all of the
 memory. Then that happens to the other process, which hands over plain arrays.
+
+Each line of its stdin is a request as JSON. The answer to each is a line when libraries
+are loaded, one with what was found, arrays in pieces, each after a line with its size,
+and a line when the file is closed.
 """
 
 from __future__ import annotations
 
 import atexit
+import faulthandler
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import asdict, replace
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
+from franet import exceptions
 from franet.exceptions import DataError, MissingExtraError, UsageError
 from franet.io._formats import FORMATS
 from franet.io._source import (
@@ -28,31 +36,24 @@ from franet.io._source import (
     reading,
     stored_bytes,
 )
-from franet.io._table import Options, Raw
+from franet.io._table import Options, Raw, check_matrix
 
 _START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-_START += "from franet.io._child import main; main()"
-_SECONDS = 60.0  # that it may take, and more for large files:
-_SPEED = 1e6  # bytes a second
-_ERRORS: dict[str, Callable[..., Exception]] = {
-    each.__name__: each
-    for each in (DataError, UsageError, MissingExtraError, MemoryError)
+_START += "from franet.io._sandbox import serve; serve()"
+_SETTINGS = {
+    "OPENBLAS_NUM_THREADS": "1",  # it multiplies nothing
+    # Where memory lacks, a thread of polars' allocator would wait without end.
+    "_RJEM_MALLOC_CONF": "background_thread:false",
 }
-
-
-class _Died(Exception):
-    """The other process has ended before its answer."""
+_SECONDS = 30.0  # that a file may take, and more for large ones:
+_SPEED = 1e6  # bytes a second
+_ROOM = 1 << 26  # bytes that reading may take beside the table
+_PIECE = 1 << 24  # bytes that are read and sent at a time, unless chunks are larger
+_IDLE = 60  # seconds after which nobody is likely to ask again
 
 
 class _Told(Exception):
     """An error of the other process, which goes on."""
-
-    def __init__(self, error: Exception) -> None:
-        self.error = error
-
-
-class _NoProcess(Exception):
-    """There can be no other process here."""
 
 
 class _Reader:
@@ -60,33 +61,28 @@ class _Reader:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Any = None
 
-    def ask(
-        self, request: Any, seconds: float, receive: Callable[[IO[bytes]], Any]
-    ) -> Any:
-        """Return what `receive` makes of the answer to a request.
+    @contextmanager
+    def ask(self, request: Any) -> Iterator[IO[bytes]]:
+        """Give the stream with the answer, when the libraries are loaded.
 
         Raises
         ------
-        TimeoutError
-            Where it takes more than so many seconds.
-        _Died
-            Where the process ends meanwhile.
-        _NoProcess
+        OSError
             Where no process can be started.
         """
         line = json.dumps(request).encode() + b"\n"
         with self._lock:
             try:
-                process = self._process
                 # It may have ended meanwhile, such as of nobody asking.
-                if process is None or not _is_ready(process, line):
-                    self._stop()
-                    process = self._start()
-                    if not _is_ready(process, line):
-                        raise _NoProcess
-                return _answer(process, seconds, receive)
+                if self._process is None or not self._is_ready(line):
+                    self._start()
+                    if not self._is_ready(line):
+                        raise OSError("the other process does not start")
+                yield self._process.stdout
+            except _Told:
+                raise
             except BaseException:
                 # Also at Ctrl-C: its answer would be taken for that to the next one.
                 self._stop()
@@ -102,21 +98,25 @@ class _Reader:
         self._lock = threading.Lock()  # a thread that is not here may have held it
         self._left, self._process = self._process, None
 
-    def _start(self) -> subprocess.Popen[bytes]:
-        if not sys.executable:
-            raise _NoProcess
+    def _start(self) -> None:
+        self._stop()
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-c", _START, json.dumps(sys.path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, **_SETTINGS},
+        )
+
+    def _is_ready(self, line: bytes) -> bool:
+        """Send a request; return whether the libraries that it needs are loaded."""
         try:
-            self._process = subprocess.Popen(
-                [sys.executable, "-P", "-c", _START, json.dumps(sys.path)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                # It multiplies nothing.
-                env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
-            )
-        except OSError as err:
-            raise _NoProcess from err
-        return self._process
+            self._process.stdin.write(line)
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            return False
+        import_module("scipy.sparse")  # which is needed here, meanwhile
+        return bool(self._process.stdout.readline() == b"{}\n")
 
     def _stop(self) -> None:
         process, self._process = self._process, None
@@ -124,41 +124,6 @@ class _Reader:
             process.kill()
             with suppress(BrokenPipeError):
                 process.communicate()
-
-
-def _is_ready(process: subprocess.Popen[bytes], line: bytes) -> bool:
-    """Send a request; return whether the libraries that it needs are loaded."""
-    assert process.stdin is not None
-    assert process.stdout is not None
-    try:
-        process.stdin.write(line)
-        process.stdin.flush()
-    except BrokenPipeError:
-        return False
-    import_module("scipy.sparse")  # which is needed here, meanwhile
-    return process.stdout.readline() == b"{}\n"
-
-
-def _answer(
-    process: subprocess.Popen[bytes],
-    seconds: float,
-    receive: Callable[[IO[bytes]], Any],
-) -> Any:
-    assert process.stdout is not None
-    late = threading.Event()
-
-    def end() -> None:
-        late.set()
-        process.kill()
-
-    timer = threading.Timer(seconds, end)
-    timer.start()
-    try:
-        return receive(process.stdout)
-    except EOFError as err:
-        raise (TimeoutError if late.is_set() else _Died) from err
-    finally:
-        timer.cancel()
 
 
 _reader = _Reader()
@@ -175,52 +140,42 @@ def read(path: Path, options: Options) -> Raw:
     DataError
         Where the file cannot be used, or would do harm.
     """
-    size = stored_bytes(path)
+    size, start = stored_bytes(path), time.monotonic()
     seconds, room = _SECONDS + size / _SPEED, 2 * most_bytes(size)
+    found = None
     try:
-        found = _reader.ask(
-            # The other process stays in the folder in which it was started.
-            {
-                "folder": os.getcwd(),
-                "path": str(path),
-                "options": asdict(options),
-                "room": room,
-                "seconds": seconds / 6,  # of a processor
-            },
-            seconds,
-            lambda stream: _receive(path, options, stream),
-        )
-    except (_NoProcess, FileNotFoundError):
-        return FORMATS[options.format].read(path, options)
-    except _Died as err:
-        found = MemoryError(err)
-    except TimeoutError as err:
-        raise DataError(
-            f"{path}: reading it timed out after {seconds:.0f} s; it is damaged, or on "
-            "a very slow disk: write it again, or copy it"
-        ) from err
-    if isinstance(found, MemoryError):
+        request = {
+            "folder": os.getcwd(),  # the other process was started in another one
+            "path": str(path),
+            "options": asdict(options),
+            "room": room,
+            "seconds": seconds,
+        }
+        with _reader.ask(request) as stream:
+            found = _receive(path, options, stream)
+    except OSError:
+        pass  # there can be no other process here
+    except _Told as told:
+        raise told.args[0] from None
+    except EOFError as err:
+        if time.monotonic() - start > seconds:
+            raise DataError(
+                f"{path}: reading it timed out after {seconds:.0f} s; it is damaged, "
+                "or on a very slow disk: write it again, or copy it"
+            ) from err
         raise DataError(
             f"{path}: reading it crashed, or took more than {room / 1e9:.1f} GB of "
             "memory; it is damaged or a possible decompression bomb. If it is neither, "
             "save it without compression"
-        ) from found
-    if isinstance(found, Exception):
-        raise found
-    if found is None:
-        options = replace(options, looked_through=True)
-        return FORMATS[options.format].read(path, options)
-    return found
+        ) from err
+    return FORMATS[options.format].read(path, options) if found is None else found
 
 
-def _receive(path: Path, options: Options, stream: IO[bytes]) -> Raw | Exception | None:
-    """Return a table or an error of the other process; None for one to be opened."""
-    try:
-        head = _line(stream)
-        table = _table(path, options, head, stream) if "arrays" in head else None
-        _line(stream)  # the file is closed
-    except _Told as told:
-        return told.error
+def _receive(path: Path, options: Options, stream: IO[bytes]) -> Raw | None:
+    """Return a table of the other process; None for one to be opened."""
+    head = _line(stream)
+    table = _table(path, options, head, stream) if "arrays" in head else None
+    _line(stream)  # the file is closed
     return table
 
 
@@ -230,41 +185,37 @@ def _table(
     import numpy as np
     from scipy import sparse
 
-    shape = tuple(head.pop("shape"))
-    check_shape(path, shape)
-    made = [(a["shape"], np.dtype(a["dtype"]), a["order"]) for a in head.pop("arrays")]
-    nbytes = sum(int(np.prod(s, dtype=object)) * kind.itemsize for s, kind, _ in made)
+    check_shape(path, tuple(head["shape"]))
+    made = [(tuple(a["shape"]), np.dtype(a["dtype"])) for a in head["arrays"]]
+    nbytes = sum(int(np.prod(s, dtype=object)) * kind.itemsize for s, kind in made)
     check_expansion(path, nbytes)
-    levels, form = head.pop("levels"), head.pop("format")
     with reading(path, options.format):
-        arrays = [np.empty(*about) for about in made]
-    X, *parts = [_filled(array, stream) for array in arrays]
+        arrays: list[Any] = [np.empty(*about) for about in made]
+    for array in arrays:
+        _fill(array, stream)
+    turned = (about["turned"] for about in head["arrays"])
+    X, *parts = [a.T if t else a for a, t in zip(arrays, turned, strict=True)]
     with reading(path, options.format):
         if parts:
-            X = getattr(sparse, f"{form}_array")((X, *parts), shape=shape)
-        elif levels is not None:
+            kind = getattr(sparse, f"{head['format']}_array")
+            X = kind((X, *parts), shape=tuple(head["shape"]))
+        elif (levels := head["levels"]) is not None:
             from franet.pairs.coded import CodedTable
 
             is_category = np.array([each is not None for each in levels], bool)
             X = CodedTable(X, is_category, tuple(levels))
-    return Raw(X, **head)
+    return Raw(X, **head["names"])
 
 
-def _filled(array: Any, stream: IO[bytes]) -> Any:
-    """Return an array with the numbers that are sent, in pieces."""
-    import numpy as np
-
-    flat = array.reshape(-1, order="A").view(np.uint8)
+def _fill(array: Any, stream: IO[bytes]) -> None:
+    """Put the numbers that are sent, in pieces, into an array."""
+    flat = array.reshape(-1).view("u1")
     at = 0
     while at < len(flat):
         piece = memoryview(flat[at : at + _line(stream)["piece"]])
         at += len(piece)
-        while len(piece):
-            count = stream.readinto(piece)  # type: ignore[attr-defined]
-            if not count:
-                raise EOFError
-            piece = piece[count:]
-    return array
+        if stream.readinto(piece) < len(piece):  # type: ignore[attr-defined]
+            raise EOFError
 
 
 def _line(stream: IO[bytes]) -> dict[str, Any]:
@@ -273,5 +224,112 @@ def _line(stream: IO[bytes]) -> dict[str, Any]:
         raise EOFError
     found: dict[str, Any] = json.loads(line)
     if "error" in found:
-        raise _Told(_ERRORS[found["error"]](*found["arguments"]))
+        raise _Told(getattr(exceptions, found["error"])(*found["arguments"]))
     return found
+
+
+def serve() -> None:
+    """Be the other process: answer until nobody asks any more."""
+    # What libraries print is no part of an answer.
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever asks will end this process
+    faulthandler.dump_traceback_later(_IDLE, exit=True)
+    for line in sys.stdin.buffer:
+        request = json.loads(line)
+        os.chdir(request["folder"])
+        _answer(out, Path(request["path"]), request)
+        os.chdir(os.sep)  # a folder in use could not be removed everywhere
+        faulthandler.dump_traceback_later(_IDLE, exit=True)
+
+
+def _answer(out: IO[bytes], path: Path, request: dict[str, Any]) -> None:
+    options = Options(**request["options"])
+    kind = FORMATS[options.format]
+    for library in kind.libraries:
+        with suppress(ImportError):  # the reader says what is missing
+            import_module(library)
+    faulthandler.dump_traceback_later(request["seconds"], exit=True)
+    _limit(request["room"])
+    _send(out, {})
+    try:
+        with reading(path, options.format):
+            raw = kind.read(path, options)
+            with raw.held:
+                _send_table(out, path, raw)
+        _send(out, {})
+    except MissingExtraError as err:
+        _send(out, {"error": "MissingExtraError", "arguments": [err.what, err.extra]})
+    except (DataError, UsageError) as err:
+        if isinstance(err.__cause__, MemoryError):
+            os._exit(1)
+        _send(out, {"error": type(err).__name__, "arguments": [str(err)]})
+
+
+def _limit(room: int) -> None:
+    """Limit the memory that the process may take from now on, where Linux is."""
+    with suppress(ImportError, OSError, ValueError), open("/proc/self/statm") as file:
+        import resource
+
+        # Not the address space, of which threads reserve far more than they use.
+        data = int(file.read().split()[5]) * resource.getpagesize()
+        hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+        resource.setrlimit(resource.RLIMIT_DATA, (data + room + _ROOM, hard))
+
+
+def _send(out: IO[bytes], head: dict[str, Any]) -> None:
+    out.write(json.dumps(head).encode() + b"\n")
+    out.flush()
+
+
+def _send_table(out: IO[bytes], path: Path, raw: Raw) -> None:
+    import numpy as np
+
+    X: Any = raw.X
+    if hasattr(X, "read_rows"):
+        _send(out, {"opened": True})
+        return
+    if hasattr(X, "indptr"):
+        parts = [X.data, X.indices, X.indptr]
+    elif hasattr(X, "group"):  # a sparse matrix in a file
+        parts = [X.group[name] for name in ("data", "indices", "indptr")]
+    else:
+        parts = [getattr(X, "values", X)]
+    check_matrix(path, X.shape, parts[0].dtype)
+    # As they lie in memory; what lies in a file is never turned.
+    turned = [isinstance(part, np.ndarray) and part.flags.fnc for part in parts]
+    parts = [part.T if t else part for part, t in zip(parts, turned, strict=True)]
+    head = {
+        "format": getattr(X, "format", None),
+        "shape": [int(n) for n in X.shape],
+        "levels": getattr(X, "levels", None),
+        "names": {
+            "columns": raw.columns,
+            "rows": raw.rows,
+            "dropped": raw.dropped,
+            "labels": raw.labels,
+        },
+        "arrays": [
+            {"shape": part.shape, "dtype": part.dtype.str, "turned": t}
+            for part, t in zip(parts, turned, strict=True)
+        ],
+    }
+    _send(out, head)
+    for part in parts:
+        for piece in _pieces(part):
+            data = memoryview(piece.reshape(-1).view("u1"))
+            _send(out, {"piece": len(data)})
+            out.write(data)
+    out.flush()
+
+
+def _pieces(array: Any) -> Iterator[Any]:
+    """Yield all of an array, whole chunks of one in a file at a time."""
+    import numpy as np
+
+    chunks = getattr(array, "chunks", None)
+    row = max(1, array.dtype.itemsize * int(np.prod(array.shape[1:])))
+    together = chunks[0] if chunks else 1
+    step = together * max(1, _PIECE // (row * together))
+    for at in range(0, array.shape[0], step):
+        yield np.ascontiguousarray(array[at : at + step])

@@ -7,7 +7,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -15,7 +14,7 @@ from franet._common.files import is_number, unguard
 from franet.exceptions import DataError
 from franet.io._cells import decimal_signs, is_blank, is_spaced, is_text
 from franet.io._source import open_text, reading
-from franet.io._table import Auto, Options
+from franet.io._table import Options
 
 _LINES = 20
 _SIZE = 4_000_000  # characters: a handful of lines of a very wide file
@@ -29,66 +28,23 @@ _BLANKS = re.compile(r"[ \t]+")
 Rows = list[tuple[int, list[str]]]
 
 
-class Dialect(NamedTuple):
-    """How lines are cut into cells.
-
-    Attributes
-    ----------
-    delimiter : str or None
-        What stands between two cells; None for any white space.
-    width : int
-        The number of cells of a line of data.
-    trailing : bool
-        Whether lines end in a delimiter, so that the last cell is always blank.
-    """
-
-    delimiter: str | None
-    width: int
-    trailing: bool
-
-
-class Header(NamedTuple):
-    """What the first line is.
-
-    Attributes
-    ----------
-    is_there : bool
-        Whether it holds names.
-    short : bool
-        Whether it has one cell less than lines of data.
-    """
-
-    is_there: bool
-    short: bool
-
-
-class Index(NamedTuple):
-    """What the first column is.
-
-    Attributes
-    ----------
-    is_there : bool
-        Whether it holds the labels of the rows.
-    guessed : str or None
-        Its name, where its words make it the labels.
-    """
-
-    is_there: bool
-    guessed: str | None = None
-
-
-@dataclass(frozen=True)
-class Layout:
+class Layout(NamedTuple):
     """How the lines of a text file are to be read.
 
     Attributes
     ----------
     path : Path
         The file.
-    dialect : Dialect
-        How lines are cut into cells.
-    index : Index
-        What the first column is.
+    delimiter : str or None
+        What stands between two cells; None for any white space.
+    width : int
+        The number of cells of a line of data.
+    trailing : bool
+        Whether lines end in a delimiter, so that the last cell is always blank.
+    first : int
+        The first column of data: 1 where the first one holds the labels of the rows.
+    labels : str or None
+        The name of the column of labels, where its words make it one.
     names : list of str or None
         The names of the columns, without that of the labels.
     skip : int
@@ -98,8 +54,11 @@ class Layout:
     """
 
     path: Path
-    dialect: Dialect
-    index: Index
+    delimiter: str | None
+    width: int
+    trailing: bool
+    first: int
+    labels: str | None
     names: list[str] | None
     skip: int
     plain: bool
@@ -115,7 +74,7 @@ class Layout:
     def rows(self) -> Iterator[tuple[int, list[str]]]:
         """Yield (number of the last line, cells) for each row of data."""
         with self.lines() as file:
-            for number, row in split(file, self.dialect.delimiter):
+            for number, row in split(file, self.delimiter):
                 yield number + self.skip, row
 
 
@@ -143,46 +102,29 @@ def sniff(path: Path, options: Options) -> Layout:
         raise DataError(f"{path}: holds no rows, only blank lines; write it again")
     (skip, first), body = rows[0], [row for _, row in rows[1:]]
     width = Counter(map(len, body or [first])).most_common(1)[0][0]
-    dialect = Dialect(delimiter, width, _trailing(first, body, width))
+    trailing = _trailing(first, body, width)
     labelled = _labelled(body or [first], options.transpose)
-    header = _find_header(first, body, dialect, options.header, labelled)
-    if header.is_there and not body:
+    short = len(first) == width - 1 and not trailing
+    header = options.header
+    if header == "auto":
+        header = short or _is_header(first, body, labelled)
+    if header and not body:
         raise DataError(f"{path}: holds a header line but no rows of data")
-    index = _find_index(first, header, dialect, options.index, labelled)
-    data = body if header.is_there else [first, *body]
-    plain = options.decimal != "," and not dialect.trailing
-    plain = plain and _all_numbers(data, index.is_there)
-    if not header.is_there:
-        return Layout(path, dialect, index, None, 0, plain)
-    names = [unguard(cell.strip()) for cell in first]
-    names = names[1:] if index.is_there and not header.short else names
-    return Layout(path, dialect, index, names, skip, plain)
-
-
-def _find_header(
-    first: list[str],
-    body: list[list[str]],
-    dialect: Dialect,
-    given: Auto,
-    labelled: bool,
-) -> Header:
-    short = len(first) == dialect.width - 1 and not dialect.trailing
-    if given == "auto":
-        given = short or _is_header(first, body, labelled)
-    return Header(bool(given), short)
-
-
-def _find_index(
-    first: list[str], header: Header, dialect: Dialect, given: Auto, labelled: bool
-) -> Index:
-    if given != "auto":
-        return Index(bool(given))
-    unnamed = first[0].strip() in ("", "Unnamed: 0") and dialect.width > 1
-    if header.is_there and (header.short or unnamed):
-        return Index(True)
-    if not labelled:
-        return Index(False)
-    return Index(True, first[0].strip() if header.is_there else "column 1")
+    index, guessed = options.index, None
+    if index == "auto":
+        unnamed = first[0].strip() in ("", "Unnamed: 0") and width > 1
+        index = header and (short or unnamed)
+        if labelled and not index:
+            index, guessed = True, first[0].strip() if header else "column 1"
+    names = None
+    if header:
+        names = [unguard(cell.strip()) for cell in first]
+        names = names[1:] if index and not short else names
+    at, data = int(index), body if header else [first, *body]
+    plain = options.decimal != "," and not trailing
+    plain = plain and all(is_number(cell) for row in data for cell in row[at:])
+    skip = skip if header else 0
+    return Layout(path, delimiter, width, trailing, at, guessed, names, skip, plain)
 
 
 def _first_lines(path: Path) -> list[str]:
@@ -278,7 +220,3 @@ def _counts(row: list[str]) -> bool:
         return False
     start = int(row[0])
     return all(int(cell) == start + j for j, cell in enumerate(row))
-
-
-def _all_numbers(data: list[list[str]], index: bool) -> bool:
-    return all(is_number(cell) for row in data for cell in row[int(index) :])

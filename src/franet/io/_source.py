@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import io
-import math
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any
 
 from franet._common.files import unguard
 from franet.exceptions import DataError, MissingExtraError, UsageError
@@ -19,7 +19,6 @@ _GZIP = b"\x1f\x8b"
 # bomb, or damaged.
 _MOST_TIMES = 500
 _HARMLESS = 1 << 26  # bytes
-_PER_CHUNK = 4096  # bytes, also where no file has the chunk
 # Bytes of a row or column, also an empty one; ranking takes more. 2**20 columns, as
 # hashed features have, and some 70,000 rows are harmless.
 _PER_LINE = 60
@@ -96,49 +95,14 @@ def check_shape(path: Path, shape: tuple[int, ...]) -> None:
     check_expansion(path, _PER_LINE * sum(shape), what)
 
 
-def chunk_bytes(array: Any) -> int:
-    """Return what reading takes because an array is stored in chunks."""
-    if not array.chunks:
-        return 0
-    counts = (-(-s // c) for s, c in zip(array.shape, array.chunks, strict=True))
-    # One is read as a whole, and copied; of all of them something is noted.
-    largest = 2 * array.dtype.itemsize * math.prod(array.chunks)
-    return max(largest, _PER_CHUNK * math.prod(counts))
-
-
-def members(group: Any) -> dict[str, Any]:
-    """Return what is in a group of a zarr folder or a HDF5 file, by name."""
-    return dict(group.members() if hasattr(group, "members") else group.items())
-
-
-def claimed_bytes(item: Any) -> int:
-    """Return what a stored array, or all those of a group, say that they hold."""
-    if hasattr(item, "shape"):
-        return max(item.dtype.itemsize * (item.size or 0), chunk_bytes(item))
-    return sum(map(claimed_bytes, members(item).values()))
-
-
-class _Unpacked(io.RawIOBase):
+class _Unpacked(gzip.GzipFile):
     """What is in a gzipped file, as long as it is not far more than the file."""
 
-    def __init__(self, path: Path) -> None:
-        import gzip
-
-        self._path, self._read = path, 0
-        self._file = gzip.open(path, "rb")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        count = cast("io.BufferedIOBase", self._file).readinto(buffer)
-        self._read += count
-        check_expansion(self._path, _PER_CHARACTER * self._read)
-        return count
-
-    def close(self) -> None:
-        self._file.close()
-        super().close()
+    def read(self, size: int | None = -1) -> bytes:
+        """Read so many bytes; a DataError is raised at a decompression bomb."""
+        data = super().read(size)
+        check_expansion(Path(self.name), _PER_CHARACTER * self.tell())
+        return data
 
 
 def opened(path: Path, X: Any) -> Any:
@@ -149,9 +113,6 @@ def opened(path: Path, X: Any) -> Any:
         columns = open_columns(X)
     except DataError as err:
         raise DataError(f"{path}: {err}") from err
-    if columns is not None and 0 in columns.shape:
-        what = "rows" if columns.shape[0] == 0 else "columns"
-        raise DataError(f"{path}: the table has no {what}")
     if columns is None:
         raise DataError(f"{path}: cannot be read piece by piece; read all of it")
     # The command line has the names; messages get them there.
@@ -207,17 +168,15 @@ def reading(path: Path, kind: str) -> Iterator[None]:
             f"{path}: is not UTF-8 text; save it as UTF-8, or give its true kind by "
             "--format (format=)"
         ) from err
-    except Exception as err:
+    except BaseException as err:
+        # A panic of polars on a damaged file is no Exception.
+        if not isinstance(err, Exception) and type(err).__name__ != "PanicException":
+            raise
         reason = " ".join(str(err).split())[:200] or type(err).__name__
         raise DataError(
             f"{path}: cannot be read as {kind} ({reason}); the file is cut off, "
             "damaged or of another kind (see --format)"
         ) from err
-    except BaseException as err:
-        # A panic of polars on a damaged file is no Exception.
-        if type(err).__name__ != "PanicException":
-            raise
-        raise DataError(f"{path}: the {kind} file is damaged; write it again") from err
 
 
 def read_names(path: Path) -> list[str]:

@@ -46,10 +46,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Options:
-    """What the caller of `read_table` said about the file.
-
-    `looked_through` says that another process has read the file before it is opened.
-    """
+    """What the caller of `read_table` said about the file."""
 
     format: str
     transpose: bool = False
@@ -60,7 +57,6 @@ class Options:
     variable: str | None = None
     lazy: int | None = None
     decimal: Literal["auto", ".", ","] = "auto"
-    looked_through: bool = False
 
     def only_opens(self, nbytes: int) -> bool:
         """Return whether a table of this size is opened, not read."""
@@ -95,31 +91,32 @@ def few(items: Iterable[str]) -> str:
     return ", ".join(quoted[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
-def non_numeric(path: Path, names: Sequence[str], text: bool = False) -> DataError:
-    """Say which columns are not numbers, and what can be done.
+def check_columns(
+    path: Path, good: Sequence[Any], bad: Sequence[str], options: Options
+) -> None:
+    """Raise a DataError where columns are not numbers and may not be left out."""
+    if bad and not options.drop:
+        count = "1 column is" if len(bad) == 1 else f"{len(bad)} columns are"
+        keep = ""
+        if "text" in FORMATS[options.format].takes:
+            keep = ", to rank text use franet rank --ranker frane --similarity mixed "
+            keep += "(text=True)"
+        raise DataError(
+            f"{path}: {count} not numeric: {few(bad)}; to leave such columns out "
+            f"use --drop-non-numeric (drop_non_numeric=True){keep}"
+        )
+    if not good:
+        raise DataError(f"{path}: no numeric column is left")
 
-    `text` says whether the reader of the file could keep text.
-    """
-    use = "franet rank --ranker frane --similarity mixed (text=True)"
-    keep = f", to rank text use {use}" if text else ""
-    count = "1 column is" if len(names) == 1 else f"{len(names)} columns are"
-    return DataError(
-        f"{path}: {count} not numeric: {few(names)}; to leave such columns out "
-        f"use --drop-non-numeric (drop_non_numeric=True){keep}"
-    )
 
-
-def from_structured(path: Path, records: Any, drop: bool) -> Raw:
+def from_structured(path: Path, records: Any, options: Options) -> Raw:
     """Turn a one-dimensional structured array into a table with names."""
     import numpy as np
 
-    names = list(records.dtype.names)
+    names = records.dtype.names
     good = [name for name in names if records.dtype[name].kind in "buif"]
-    bad = [name for name in names if name not in set(good)]
-    if bad and not drop:
-        raise non_numeric(path, bad)
-    if not good:
-        raise DataError(f"{path}: no numeric column is left")
+    bad = [name for name in names if records.dtype[name].kind not in "buif"]
+    check_columns(path, good, bad, options)
     X = np.column_stack([records[name] for name in good])
     return Raw(X, columns=good, dropped=bad)
 
@@ -128,9 +125,10 @@ def finish(path: Path, raw: Raw, options: Options, names: Sequence[str] | None) 
     """Check what a reader found and turn it into (X, names)."""
     X = raw.X
     check_shape(path, X.shape)
+    check_matrix(path, X.shape, getattr(X, "values", X).dtype)
     if not hasattr(X, "read_rows") and not hasattr(X, "levels"):
         with raw.held:
-            X = _checked(path, X)
+            X = _native(path, X)
     found = raw.columns
     if options.transpose:
         X, found = X.T, raw.rows
@@ -161,8 +159,8 @@ def coded(path: Path, frame: Any) -> Any:
     return frame.to_numpy().astype(float) if found is None else found
 
 
-def check_numbers(path: Path, dtype: Any) -> None:
-    """Raise a DataError where an array does not hold real numbers."""
+def check_matrix(path: Path, shape: tuple[int, ...], dtype: Any) -> None:
+    """Raise a DataError unless real numbers are in rows and columns."""
     if dtype.kind == "c":
         raise DataError(
             f"{path}: the numbers are complex; save their real or absolute values"
@@ -172,54 +170,39 @@ def check_numbers(path: Path, dtype: Any) -> None:
             f"{path}: the array holds {dtype} values, not numbers; "
             "save it with a numeric dtype"
         )
-
-
-def _checked(path: Path, X: Any) -> Any:
-    """Return `X` as a native numeric 2-d array, or say why it is none."""
-    import numpy as np
-    from scipy import sparse
-
-    if hasattr(X, "to_memory"):
-        X = X.to_memory()
-    check_numbers(path, X.dtype)
-    if X.ndim != 2:
+    if len(shape) != 2:
         raise DataError(
-            f"{path}: the array has shape {X.shape}; a table needs two dimensions, "
+            f"{path}: the array has shape {shape}; a table needs two dimensions, "
             "rows (examples) and columns (features)"
         )
-    if 0 in X.shape:
-        what = "rows" if X.shape[0] == 0 else "columns"
+    if 0 in shape:
+        what = "rows" if shape[0] == 0 else "columns"
         raise DataError(f"{path}: the table has no {what}")
-    if sparse.issparse(X):
-        X = _sound(path, X)
-    elif not isinstance(X, np.ndarray):
-        X = X[...]
-    if X.dtype.kind == "b":
-        X = X.astype(np.uint8)
-    elif X.dtype.kind == "f" and X.dtype.itemsize not in (4, 8):
-        with np.errstate(all="ignore"):  # what is too large becomes infinite
-            X = X.astype(np.float32 if X.dtype.itemsize == 2 else np.float64)
-    elif not X.dtype.isnative:
-        X = X.astype(X.dtype.newbyteorder("="))
-    return X if sparse.issparse(X) else np.asarray(X)
 
 
-def _sound(path: Path, X: Any) -> Any:
-    """Return a sparse matrix as CSR or CSC, or say that it is damaged.
-
-    It is looked at first: SciPy's conversions trust every index.
-    """
+def _native(path: Path, X: Any) -> Any:
+    """Return a table in memory, of a type that every ranker takes."""
+    import numpy as np
     from scipy import sparse
 
     from franet.pairs.columns._kinds import check_indices
 
-    try:
-        check_indices(X)
-        X = sparse.csc_array(X) if X.format == "csc" else sparse.csr_array(X)
-        check_indices(X)
-    except Exception as err:
-        raise DataError(f"{path}: the sparse matrix is damaged ({err})") from err
-    return X
+    X = X.to_memory() if hasattr(X, "to_memory") else X
+    if sparse.issparse(X):
+        try:
+            check_indices(X)  # first: SciPy's conversions trust every index
+            X = sparse.csc_array(X) if X.format == "csc" else sparse.csr_array(X)
+            check_indices(X)
+        except Exception as err:
+            raise DataError(f"{path}: the sparse matrix is damaged ({err})") from err
+    else:
+        X = np.asarray(X)
+    if X.dtype.kind == "b":
+        return X.astype(np.uint8)
+    if X.dtype.kind == "f" and X.dtype.itemsize not in (4, 8):
+        with np.errstate(all="ignore"):  # what is too large becomes infinite
+            return X.astype(np.float32 if X.dtype.itemsize == 2 else np.float64)
+    return X if X.dtype.isnative else X.astype(X.dtype.newbyteorder("="))
 
 
 def _check_count(path: Path, names: Sequence[str], shape: tuple[int, int]) -> None:
@@ -258,33 +241,8 @@ def choose(
     """Return the name of the variable to read.
 
     The only variable is the table, and so is the only one with several rows and
-    columns; otherwise the user has to say which.
-    """
-    if not shapes:
-        raise DataError(f"{path}: holds no arrays")
-    if variable is not None:
-        if variable not in shapes:
-            raise UsageError(
-                f"{path}: has no variable {variable!r}; it has {_listed(shapes)}"
-            )
-        return variable
-    if len(shapes) == 1:
-        return next(iter(shapes))
-    tables = [name for name, shape in shapes.items() if _is_table(shape)]
-    if len(tables) == 1:
-        return tables[0]
-    raise DataError(
-        f"{path}: holds several variables: {_listed(shapes)}; choose one by --variable "
-        "(variable=)"
-    )
-
-
-def check_tables(
-    path: Path, shapes: Mapping[str, tuple[int, ...]], variable: str | None
-) -> None:
-    """Raise a DataError where there is a sparse matrix in parts, or no table at all.
-
-    A sparse matrix is likely to be the table, even if there is an array beside it.
+    columns; otherwise the user has to say which. A sparse matrix in parts is likely to
+    be the table, even if there is an array beside it.
 
     Parameters
     ----------
@@ -295,35 +253,41 @@ def check_tables(
     variable : str or None
         Which of them, or which group of them, is wanted.
     """
-    tables = [name for name, shape in shapes.items() if len(shape) == 2]
-    wanted = None if variable is None else variable.strip("/")
-    for group in _sparse_groups(shapes):
-        if wanted in (None, group):
-            other = "; choose another array by --variable (variable=)" if tables else ""
+    if not shapes:
+        raise DataError(f"{path}: holds no arrays")
+    matrices = [name for name, shape in shapes.items() if len(shape) == 2]
+    for name in shapes:
+        group, slash, last = name.rpartition("/")
+        parts = {group + slash + part for part in ("data", "indices", "indptr")}
+        wanted = variable is None or variable.strip("/") == group
+        if last == "indptr" and parts <= shapes.keys() and wanted:
+            other = "; choose another array by --variable (variable=)"
             raise DataError(
                 f"{path}: {_shown(group) or 'it'} is a sparse matrix in parts (data, "
                 "indices, indptr), which is read from h5ad files only; read it by "
                 "another tool, such as scanpy.read_10x_h5 for a file of 10x Genomics, "
-                f"and save it by adata.write_h5ad{other}"
+                f"and save it by adata.write_h5ad{other if matrices else ''}"
             )
-    if len(shapes) > 1 and not tables and variable is None:
+    if variable is not None:
+        if variable not in shapes:
+            raise UsageError(
+                f"{path}: has no variable {variable!r}; it has {_listed(shapes)}"
+            )
+        return variable
+    if len(shapes) == 1:
+        return next(iter(shapes))
+    if not matrices:
         raise DataError(
             f"{path}: holds no array with rows and columns: {_listed(shapes)}; save "
             "the table as an array of two dimensions, examples in rows"
         )
-
-
-def _sparse_groups(shapes: Mapping[str, tuple[int, ...]]) -> list[str]:
-    """Return the groups that hold the parts of a sparse matrix."""
-    groups = [name.rpartition("/")[0] for name in shapes]
-    return [
-        group
-        for group in dict.fromkeys(groups)
-        if all(
-            f"{group}/{part}".lstrip("/") in shapes
-            for part in ("data", "indices", "indptr")
-        )
-    ]
+    tables = [name for name in matrices if min(shapes[name]) > 1]
+    if len(tables) == 1:
+        return tables[0]
+    raise DataError(
+        f"{path}: holds several variables: {_listed(shapes)}; choose one by --variable "
+        "(variable=)"
+    )
 
 
 def _listed(shapes: Mapping[str, tuple[int, ...]]) -> str:
@@ -336,7 +300,3 @@ def _listed(shapes: Mapping[str, tuple[int, ...]]) -> str:
 def _shown(name: str) -> str:
     """Return a name as it is where it is a plain one."""
     return name if name.isprintable() and len(name) <= _LONG else repr(name[:_LONG])
-
-
-def _is_table(shape: tuple[int, ...]) -> bool:
-    return len(shape) == 2 and min(shape) > 1

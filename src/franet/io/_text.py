@@ -13,7 +13,7 @@ from franet.exceptions import DataError
 from franet.io._cells import check_dots, decimal_sign, to_number
 from franet.io._sniff import Layout, sniff
 from franet.io._source import reading
-from franet.io._table import Options, Raw, coded, non_numeric
+from franet.io._table import Options, Raw, check_columns, coded
 
 
 def read(path: Path, options: Options) -> Raw:
@@ -42,11 +42,11 @@ def _by_numpy(layout: Layout) -> Raw | None:
     with layout.lines() as lines:
         try:
             X = np.loadtxt(
-                lines if layout.dialect.delimiter else _plain_blanks(lines),
-                delimiter=layout.dialect.delimiter,
+                lines if layout.delimiter else _plain_blanks(lines),
+                delimiter=layout.delimiter,
                 comments=None,
                 quotechar='"',
-                converters={0: label} if layout.index.is_there else None,
+                converters={0: label} if layout.first else None,
                 encoding=None,
                 ndmin=2,
             )
@@ -54,10 +54,9 @@ def _by_numpy(layout: Layout) -> Raw | None:
             raise
         except ValueError:
             return None
-    _check_header(layout, layout.names, layout.dialect.width - layout.index.is_there)
-    if not layout.index.is_there:
-        return Raw(X, columns=layout.names)
-    return Raw(X[:, 1:], layout.names, labels, labels=layout.index.guessed)
+    _check_header(layout, layout.names, layout.width - layout.first)
+    rows = labels if layout.first else None
+    return Raw(X[:, layout.first :], layout.names, rows, labels=layout.labels)
 
 
 def _plain_blanks(lines: Iterable[str]) -> Iterator[str]:
@@ -82,7 +81,7 @@ def _check_header(layout: Layout, names: list[str] | None, n_columns: int) -> No
 def _check_lines(layout: Layout) -> tuple[list[str], int]:
     """Return the labels and the number of rows; ragged lines are an error."""
     labels: list[str] = []
-    n_rows, width = 0, layout.dialect.width
+    n_rows, width = 0, layout.width
     for number, row in layout.rows():
         wrong = ""
         if len(row) != width:
@@ -94,7 +93,7 @@ def _check_lines(layout: Layout) -> tuple[list[str], int]:
                 f"{layout.path}: line {number} {wrong}; repair or remove that line"
             )
         n_rows += 1
-        if layout.index.is_there:
+        if layout.first:
             labels.append(unguard(row[0].strip()))
     return labels, n_rows
 
@@ -103,47 +102,41 @@ def _by_pandas(layout: Layout, options: Options, labels: list[str]) -> Raw:
     """Read a table with blanks, missing values, quotes or words in it."""
     import numpy as np
 
-    pd = require("pandas", "Reading text with blank or non-numeric cells", "pandas")
-    path = layout.path
-    frame = _frame(pd, layout)
-    first, last = int(layout.index.is_there), layout.dialect.width
+    frame = _frame(layout)
+    first, last = layout.first, layout.width
     names = layout.names
-    if layout.dialect.trailing and frame[last - 1].isna().all():
+    if layout.trailing and frame[last - 1].isna().all():
         last -= 1
         names = names and names[: last - first]
     _check_header(layout, names, last - first)
     known: Sequence[str] = names or [f"column {j + 1}" for j in range(last)][first:]
     frame, decimal = _with_decimal(
-        pd, layout, options.decimal, frame.iloc[:, first:last], known
+        layout, options.decimal, frame.iloc[:, first:last], known
     )
-    frame, bad = _numeric(pd, frame, decimal)
-    rows = labels if layout.index.is_there else None
+    frame, bad = _numeric(frame, decimal)
+    rows = labels if first else None
     if bad and options.text:
         for j in bad:
             frame[j] = frame[j].str.strip()
-        X = coded(path, frame.set_axis(known, axis=1))
-        return Raw(X, names, rows, labels=layout.index.guessed)
+        X = coded(layout.path, frame.set_axis(known, axis=1))
+        return Raw(X, names, rows, labels=layout.labels)
     dropped = [known[j] for j in bad]
-    if dropped and not options.drop:
-        raise non_numeric(path, dropped, text=True)
-    kept = frame.drop(columns=bad).to_numpy(dtype=np.float64)
-    if not kept.shape[1]:
-        raise DataError(f"{path}: no numeric column is left")
-    gone = set(bad)
-    columns = names and [name for j, name in enumerate(names) if j not in gone]
-    return Raw(kept, columns, rows, dropped, layout.index.guessed)
+    kept = frame.drop(columns=bad)
+    check_columns(layout.path, kept.columns.tolist(), dropped, options)
+    columns = names and [names[j] for j in kept]
+    X = kept.to_numpy(dtype=np.float64)
+    return Raw(X, columns, rows, dropped, layout.labels)
 
 
-def _frame(
-    pd: Any, layout: Layout, decimal: str = ".", as_text: Sequence[int] = ()
-) -> Any:
+def _frame(layout: Layout, decimal: str = ".", as_text: Sequence[int] = ()) -> Any:
     """Return the cells as a data frame, some columns as text."""
+    pd = require("pandas", "Reading text with blank or non-numeric cells", "pandas")
     with layout.lines() as lines:
         return pd.read_csv(
             lines,
-            sep=layout.dialect.delimiter or r"\s+",
+            sep=layout.delimiter or r"\s+",
             header=None,
-            names=range(layout.dialect.width),
+            names=range(layout.width),
             index_col=False,
             skipinitialspace=True,
             dtype=dict.fromkeys(as_text, str),
@@ -154,22 +147,21 @@ def _frame(
 
 
 def _with_decimal(
-    pd: Any, layout: Layout, decimal: str, frame: Any, names: Sequence[str]
+    layout: Layout, decimal: str, frame: Any, names: Sequence[str]
 ) -> tuple[Any, str]:
     """Return the columns, as text where dots must be checked, and the decimal sign."""
     found = decimal == "auto"
-
     place = partial(_place, layout, names)
     if found:
-        words = [frame[j] for j in _words(pd, frame)]
-        decimal = decimal_sign(words, layout.dialect.delimiter == ",", place)
+        words = [frame[j] for j in _words(frame)]
+        decimal = decimal_sign(words, layout.delimiter == ",", place)
     if decimal == ",":
         columns, text = list(frame.columns), []
         with layout.lines() as lines:
             dots = any("." in line for line in lines)
         if dots:  # pandas does not check where they are
             text = [j for j, kind in frame.dtypes.items() if kind.kind != "b"]
-        frame = _frame(pd, layout, decimal, text)[columns]
+        frame = _frame(layout, decimal, text)[columns]
         if dots and found:
             check_dots((frame[j] for j in columns), place)
     return frame, decimal
@@ -177,28 +169,28 @@ def _with_decimal(
 
 def _place(layout: Layout, names: Sequence[str], cell: str) -> str:
     """Return the file, the line and the column of a cell, as text."""
-    first = int(layout.index.is_there)
     for number, row in layout.rows():
-        columns = row[first : first + len(names)]
+        columns = row[layout.first : layout.first + len(names)]
         for name, found in zip(names, columns, strict=True):
             if found.strip() == cell.strip():
                 return f"{layout.path}: line {number}, column {name!r}"
     return str(layout.path)
 
 
-def _words(pd: Any, frame: Any) -> list[Any]:
+def _words(frame: Any) -> list[Any]:
     """Return the columns that pandas did not read as numbers."""
-    numeric = pd.api.types.is_numeric_dtype
-    return [j for j, kind in frame.dtypes.items() if not numeric(kind)]
+    return list(frame.select_dtypes(exclude=["number", "bool"]))
 
 
-def _numeric(pd: Any, frame: Any, decimal: str) -> tuple[Any, list[int]]:
+def _numeric(frame: Any, decimal: str) -> tuple[Any, list[int]]:
     """Return columns as numbers where they can be, and the places of the others."""
     frame = frame.set_axis(range(frame.shape[1]), axis=1)
-    rescued = {j: _rescue(frame[j], decimal) for j in _words(pd, frame)}
-    bad = [j for j, values in rescued.items() if values is None]
-    for j, values in rescued.items():
-        if values is not None:
+    bad = []
+    for j in _words(frame):
+        values = _rescue(frame[j], decimal)
+        if values is None:
+            bad.append(j)
+        else:
             frame[j] = values
     return frame, bad
 
