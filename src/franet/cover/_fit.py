@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from franet.cover._arrays import Array, host, kernels_of, namespace
 from franet.cover._constraints import Constraints
 from franet.cover._pick import NOTHING, Picker
 from franet.cover._shares import FeatureTable, blocks_of, make_table
 from franet.cover._suggest import Suggestion, suggest
+from franet.engine.graphs import adjacency
 from franet.search.ranking import EQUAL
 
 # More than `EQUAL`, so that the larger of two scores counts as larger.
@@ -144,31 +144,18 @@ def star(ranking: CoverRanking) -> Any:
         Symmetric; an edge weighs the absolute correlation.
     """
     by = ranking.representative
-    n = len(by)
-    j = np.flatnonzero((by >= 0) & (by != np.arange(n)))
-    weights = np.abs(ranking.representative_corr[j])
-    half = sparse.coo_array((weights, (j, by[j])), (n, n))
-    adjacency = (half + half.T).tocsr()
-    adjacency.sort_indices()
-    return adjacency
+    j = np.flatnonzero((by >= 0) & (by != np.arange(len(by))))
+    return adjacency(j, by[j], np.abs(ranking.representative_corr[j]), len(by))
 
 
 def _loudest(table: FeatureTable, columns: NDArray[np.intp]) -> tuple[int, float]:
-    variances = np.empty(len(columns))
-    for rows in blocks_of(table.raw):
-        raw = table.raw[rows]
-        centred = raw - raw.mean(axis=1)[:, None]
-        variances[rows] = host((centred * centred).mean(axis=1))
+    parts = (table.raw[rows].var(axis=1) for rows in blocks_of(table.raw))
+    variances = np.concatenate([host(part) for part in parts])
     j, total = int(np.argmax(variances)), float(variances.sum())
     return int(columns[j]), float(variances[j]) / total if total > 0.0 else 0.0
 
 
-def _pick(
-    picker: Picker,
-    Z: Array,
-    n_picks: int,
-    until_settled: bool,
-) -> Suggestion:
+def _pick(picker: Picker, Z: Array, n_picks: int, until_settled: bool) -> Suggestion:
     """Pick, and go on as long as more are needed to say how many are enough."""
     while True:
         more = picker.go_on(n_picks)
