@@ -159,9 +159,7 @@ def _pick(picker: Picker, Z: Array, n_picks: int, until_settled: bool) -> Sugges
     """Pick, and go on as long as more are needed to say how many are enough."""
     while True:
         more = picker.go_on(n_picks)
-        order = np.array(picker.order, np.intp)
-        final = not more or picker.is_done()
-        suggestion = suggest(Z, order, final=final)
+        suggestion = suggest(Z, np.array(picker.order, np.intp), final=not more)
         if not (until_settled and suggestion.more and n_picks < _MOST):
             return suggestion
         n_picks = min(2 * n_picks, _MOST)
@@ -169,10 +167,8 @@ def _pick(picker: Picker, Z: Array, n_picks: int, until_settled: bool) -> Sugges
 
 def _among(constraints: Constraints, columns: NDArray[np.intp]) -> Constraints:
     """Return the constraints of some columns, counted among them."""
-    place = np.full(len(constraints.cost), -1, np.intp)
-    place[columns] = np.arange(len(columns))
     return Constraints(
-        include=[int(place[j]) for j in constraints.include],
+        include=np.searchsorted(columns, constraints.include).tolist(),
         closed=constraints.closed[columns],
         cost=constraints.cost[columns],
         groups=constraints.groups[columns],

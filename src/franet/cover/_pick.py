@@ -63,18 +63,14 @@ class Picker:
         self._forced: Iterator[int] = iter(constraints.include)
 
     def go_on(self, k: int) -> bool:
-        """Pick until there are `k`; return whether there were so many."""
+        """Pick until there are `k`; return whether more can be picked."""
         # Tiles and candidates are parallel already.
         with self._runner.one_blas_thread():
             while len(self.order) < k:
                 if not self._next():
                     return False
                 report("picks", len(self.order), k)
-        return True
-
-    def is_done(self) -> bool:
-        """Return whether no feature is left that may be picked."""
-        return not self._open.any()
+        return bool(self._open.any())
 
     def remaining(self) -> NDArray[np.float64]:
         """Return what each feature would add now, neighbours aside."""

@@ -221,13 +221,13 @@ def test_no_winner():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"similarity": "euclidean"}, "compares by similarity="),
+        ({"similarity": "euclidean"}, "'correlation' or 'spearman' only"),
         ({"thresholds": "quantile"}, "'geometric' or 'linear' only"),
         ({"thresholds": lambda low, high, n: np.linspace(low, high, n)}, "'linear'"),
         ({"centrality": "degree"}, "centrality='pagerank' only"),
         ({"quality": "gini"}, "quality='rqh' only"),
-        ({"store_candidates": True}, "does not go with store_candidates=True"),
-        ({"second_key": True}, "does not go with tie_break='denser'"),
+        ({"store_candidates": True}, "store_candidates=False only"),
+        ({"second_key": True}, "tie_break='column' only"),
     ],
 )
 def test_what_has_no_approximate_search(options, message):
@@ -259,5 +259,5 @@ def test_gaps_are_refused(n):
 
 def test_text_is_refused_by_name():
     frame = pd.DataFrame({"a": list("xyxz"), "b": np.arange(4.0), "c": [1, 4, 2, 2]})
-    with pytest.raises(UsageError, match="compares by similarity="):
+    with pytest.raises(UsageError, match="goes with similarity="):
         FRANe(search="approximate", similarity="mixed").fit(frame)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from franet.exceptions import UsageError
+from franet.exceptions import Setting, UsageError
 from franet.pairs.similarity import CORRELATIONS
 from franet.search.approximate._cells import Features
 from franet.search.approximate._check import Approximation
@@ -19,8 +19,6 @@ from franet.search.approximate._search import Search
 from franet.search.exact import ONE_FEATURE, Outcome, Settings, no_winner
 
 __all__ = ["Approximation", "check_settings", "search_approximately"]
-
-_PROGRESSIONS = ("geometric", "linear")
 
 
 def search_approximately(
@@ -64,30 +62,21 @@ def search_approximately(
 
 def check_settings(settings: Settings, similarity: str) -> None:
     """Refuse what has no approximate search."""
-    remedy = "Use search='exact'"
-    if similarity not in CORRELATIONS:
-        known = ", ".join(repr(name) for name in CORRELATIONS)
-        raise UsageError(
-            f"search='approximate' compares by similarity={known} only. {remedy}, or "
-            "one of these."
-        )
-    if settings.thresholds not in _PROGRESSIONS:
-        raise UsageError(
-            "search='approximate' lays thresholds='geometric' or 'linear' only: "
-            f"others need all pairs. {remedy}, or one of these."
-        )
-    if settings.centrality != "pagerank":
-        raise UsageError(
-            f"search='approximate' computes centrality='pagerank' only. {remedy} for "
-            "others."
-        )
-    if settings.quality != "rqh":
-        raise UsageError(
-            f"search='approximate' compares by quality='rqh' only. {remedy} for others."
-        )
-    for name, value in (
-        ("store_candidates=True", settings.store_candidates),
-        ("tie_break='denser'", settings.second_key),
+    for name, value, known in (
+        ("similarity", similarity, CORRELATIONS),
+        # Others need all pairs.
+        ("thresholds", settings.thresholds, ("geometric", "linear")),
+        ("centrality", settings.centrality, ("pagerank",)),
+        ("quality", settings.quality, ("rqh",)),
+        ("store_candidates", settings.store_candidates, (False,)),
+        ("tie_break", "denser" if settings.second_key else "column", ("column",)),
     ):
-        if value:
-            raise UsageError(f"search='approximate' does not go with {name}. {remedy}.")
+        if value not in known:
+            raise UsageError(
+                "{} goes with {}{} only.",
+                Setting("search", "approximate"),
+                Setting(name, known[0]),
+                "".join(f" or {other!r}" for other in known[1:]),
+                Setting("search", "exact"),
+                remedy="Use {3} for others.",
+            )

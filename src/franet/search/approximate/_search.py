@@ -14,9 +14,9 @@ from franet.quality import rqh
 from franet.search.approximate._cells import Cells, Features
 from franet.search.approximate._check import Approximation, check
 from franet.search.approximate._dense import (
-    CompleteGraphs,
     DenseGraphs,
     DenseSolution,
+    solve_complete,
 )
 from franet.search.approximate._pairs import Counts, NearGraphs, find_extremes
 from franet.search.exact import (
@@ -29,7 +29,7 @@ from franet.search.exact import (
     no_winner,
     spread,
 )
-from franet.search.race import Race
+from franet.search.pagerank import Race
 
 # Edges that are stored, for each feature: of the sparse graphs at first, and of denser
 # ones where these may win; with few features so many at least. Of nearly complete
@@ -166,11 +166,8 @@ class Search:
         nearly = [i for i in graphs if self.n_pairs[i] >= few]
         if not nearly or self.columns.absolute:
             return
-        complete = CompleteGraphs(self.cells, self.dense, min(nearly))
-        for i in nearly:
-            if i >= complete.first:
-                self.solved[i] = complete.solve(i)
-                self.best = max(self.best, self.solved[i].quality)
+        self.solved |= solve_complete(self.cells, self.dense, nearly)
+        self.best = max([self.best, *(found.quality for found in self.solved.values())])
 
     def _solve_by_sample(self, graphs: list[int]) -> None:
         """Solve some graphs by a sample, and by a larger one those that may win."""
