@@ -76,9 +76,9 @@ def read_constraints(
     for j in inside:
         name, group = index.names[j], int(labels[j])
         if j in outside:
-            problem, both = "{!r} is in {} and in {}.", Setting("exclude")
+            fields = name, Setting("include"), Setting("exclude")
             remedy = "Leave it out of one of them."
-            raise UsageError(problem, name, Setting("include"), both, remedy=remedy)
+            raise UsageError("{!r} is in {} and in {}.", *fields, remedy=remedy)
         if constant[j]:
             raise _error(
                 "include",

@@ -33,7 +33,7 @@ from franet.pairs.similarity._standardize import (
 )
 from franet.pairs.tiles import TileRunner
 
-# Features that stand for all where there are more: the coverage is theirs.
+# Features that represent all where there are more: the coverage is theirs.
 SAMPLE = 2048
 # Examples that take part in the search for neighbours, and those that are rebuilt.
 EXAMPLES, REBUILT = 1024, 128
@@ -109,7 +109,7 @@ def weights_of(Z: Array) -> Array:
 
     ``min(1, 2 · MAD / σ)²`` with MAD the mean absolute deviation from the median, up to
     a common factor. It is 0.8 σ for normal values, and most features count the same. A
-    word in one of a hundred documents counts 0.04: whoever rebuilds it gains little,
+    word in one of a hundred documents counts 0.04: to rebuild it gains little,
     and its correlations are those of a document or two.
     """
     medians = kernels_of(Z).medians

@@ -293,10 +293,8 @@ def _fold_gains(
     # With it, sums of products are centred in this fold and not in the others.
     centre = (a + b) / b * p[:, -1]
     spread = (p * p).sum(axis=1) - centre * p[:, -1]
-    gains: NDArray[np.float64] = kernels_of(C).gains_of_picks(
-        A, V, best, lengths, c[:, -1], centre, spread
-    )
-    return gains
+    arrays = A, V, best, lengths, c[:, -1], centre, spread
+    return np.asarray(kernels_of(C).gains_of_picks(*arrays))
 
 
 @lru_cache

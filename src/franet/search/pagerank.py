@@ -23,7 +23,7 @@ PATIENCE = 5
 # Relative tolerance of the scores, and of those that only serve to compare graphs.
 RTOL = 1e-12
 LOOSE = 1e-3
-# Of dense graphs, every so-manyth is tried first: they are dear, and a good one that
+# Of dense graphs, every fifth is tried first: they are expensive, and a good one that
 # is found early spares the others.
 DEEP_STRIDE = 5
 # Streamed graphs share a pass over the tiles.
@@ -221,7 +221,7 @@ class Race:
     def _solve_kept(self, stride: int = 1) -> None:
         """Solve the stored graphs: all of them loosely, then those still at stake.
 
-        With a stride, every so-manyth first: what they reach spares the others.
+        With a stride k, every k-th first: what they reach spares the others.
         """
         n_kept, size = self.levels.n_kept, self._batch
         rest = [i for i in self._at_stake() if i < n_kept]

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from franet.engine.graph_kernels import degree_bound
+from franet.exceptions import Setting, UsageError
+from franet.pairs.similarity import CORRELATIONS
 from franet.quality import rqh
 from franet.search.approximate._cells import Cells, Features
 from franet.search.approximate._check import Approximation, check
@@ -21,6 +23,7 @@ from franet.search.approximate._dense import (
 from franet.search.approximate._pairs import Counts, NearGraphs, find_extremes
 from franet.search.exact import (
     ALL_EQUAL,
+    ONE_FEATURE,
     Outcome,
     Settings,
     all_equal,
@@ -45,8 +48,69 @@ _AT_STAKE, _RIVAL, _BETTER = 0.6, 0.85, 1.5
 _SOLVED_BY_SAMPLE = 4
 
 
+def search_approximately(
+    table: Any,
+    columns: NDArray[np.intp],
+    settings: Settings,
+    *,
+    similarity: str = "correlation",
+    n_threads: int = 1,
+) -> Outcome:
+    """Find about the threshold, and about the scores, that a full search finds.
+
+    Parameters
+    ----------
+    table : ndarray or CSC array of shape (m, n_columns), or a store of columns
+        The table without missing values. Anything with a shape of which
+        ``table[:, columns]`` gives columns will do; it is read once, in parts.
+    columns : ndarray of int
+        The columns that take part, none of them constant.
+    settings : Settings
+        What is asked for; `random` draws the samples.
+    similarity : {"correlation", "abs-correlation", "spearman"}
+        How alike two features are.
+    n_threads : int, default=1
+        Number of threads; the outcome does not depend on it.
+
+    Returns
+    -------
+    outcome : Outcome
+        As of a full search; `approximation` says how far it may be off, and is None
+        where there is no winner.
+    """
+    check_settings(settings, similarity)
+    columns = np.asarray(columns)
+    if len(columns) < 2:
+        return no_winner(len(columns), settings, ONE_FEATURE)
+    random = settings.random or np.random.mtrand._rand
+    rows = Features(table, columns, similarity, n_threads, random)
+    return _Search(rows, settings, random).run()
+
+
+def check_settings(settings: Settings, similarity: str) -> None:
+    """Refuse what has no approximate search."""
+    for name, value, known in (
+        ("similarity", similarity, CORRELATIONS),
+        # Others need all pairs.
+        ("thresholds", settings.thresholds, ("geometric", "linear")),
+        ("centrality", settings.centrality, ("pagerank",)),
+        ("quality", settings.quality, ("rqh",)),
+        ("store_candidates", settings.store_candidates, (False,)),
+        ("tie_break", "denser" if settings.second_key else "column", ("column",)),
+    ):
+        if value not in known:
+            raise UsageError(
+                "{} goes with {}{} only.",
+                Setting("search", "approximate"),
+                Setting(name, known[0]),
+                "".join(f" or {other!r}" for other in known[1:]),
+                Setting("search", "exact"),
+                remedy="Use {3} for others.",
+            )
+
+
 @dataclass
-class Search:
+class _Search:
     """One approximate search.
 
     Parameters
