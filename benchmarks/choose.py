@@ -18,7 +18,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from franet.cover import _pick, _shares
+from franet.cover import _fit, _shares
 from franet.cover._constraints import Constraints
 from franet.datasets import load
 from franet.evaluation.folds import paper_folds
@@ -68,18 +68,18 @@ class ScaledNearest(_shares.NearestSamples):
 VARIANTS: dict[str, list[tuple[Any, str, Any]]] = {
     "as it is": [],
     "representatives alone": [
-        (_pick, "Linear", Without), (_pick, "NearestSamples", Without),
+        (_fit, "Linear", Without), (_fit, "NearestSamples", Without),
     ],
     "linear alone": [
-        (_pick, "Representatives", Without), (_pick, "NearestSamples", Without),
+        (_fit, "Representatives", Without), (_fit, "NearestSamples", Without),
     ],
-    "without neighbours": [(_pick, "NearestSamples", Without)],
-    "without representatives": [(_pick, "Representatives", Without)],
-    "without linear": [(_pick, "Linear", Without)],
-    "neighbours in scaled units": [(_pick, "NearestSamples", ScaledNearest)],
+    "without neighbours": [(_fit, "NearestSamples", Without)],
+    "without representatives": [(_fit, "Representatives", Without)],
+    "without linear": [(_fit, "Linear", Without)],
+    "neighbours in scaled units": [(_fit, "NearestSamples", ScaledNearest)],
     "all features count 1": [(_shares, "weights_of", equal_weights)],
-    "32 candidates": [(_pick, "_SHORT", 32)],
-    "128 candidates": [(_pick, "_SHORT", 128)],
+    "32 candidates": [(_fit, "_SHORT", 32)],
+    "128 candidates": [(_fit, "_SHORT", 128)],
     "16 components": [(_shares, "COMPONENTS", 16)],
     "512 features drawn": [(_shares, "SAMPLE", 512)],
 }  # fmt: skip
@@ -100,7 +100,7 @@ def picks(X: np.ndarray) -> np.ndarray:
     n = len(columns)
     free = Constraints([], np.zeros(n, bool), np.ones(n), np.full(n, -1))
     table = _shares.make_table(np.ascontiguousarray(X[:, columns]), False)
-    picker = _pick.Picker(table, free, 2)
+    picker = _fit.Picker(table, free, 2)
     picker.go_on(N_FEATURES)
     return columns[picker.order]
 

@@ -29,7 +29,7 @@ from scipy.special import softmax
 from scipy.stats import binomtest
 
 from franet import Cover, FRANe
-from franet.cover import _pick, _shares
+from franet.cover import _fit, _shares
 from franet.datasets import load
 from franet.evaluation import compare
 from franet.evaluation.folds import paper_folds
@@ -160,7 +160,7 @@ def mapped_cover(X: np.ndarray, mapped: np.ndarray) -> np.ndarray:
         part = _shares._draw(len(Z), len(targets)) if drawn else slice(None)
         return _shares.Representatives(Z, Z[part], weights, runner)
 
-    with patch.object(_pick, "Representatives", represented):
+    with patch.object(_fit, "Representatives", represented):
         return order_of(Cover(COUNTS[-1], n_jobs=1), X)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from franet.cover import _torch, kernels
 from franet.engine.device import load
 
 # An ndarray, or a tensor on some device; float64 in both.
@@ -24,13 +25,7 @@ def namespace(array: Array) -> Any:
 
 def kernels_of(array: Array) -> Any:
     """Return the module of loops and sizes for such an array."""
-    if isinstance(array, np.ndarray):
-        from franet.cover import kernels
-
-        return kernels
-    from franet.cover import _torch
-
-    return _torch
+    return kernels if isinstance(array, np.ndarray) else _torch
 
 
 def at_once(array: Array) -> int:

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from franet._common.features import FeatureIndex
 from franet.exceptions import DataError, Setting, UsageError
 
-__all__ = ["PARAMETERS", "Constraints", "by_position", "read_constraints"]
-
 # Parameters that speak of features.
 PARAMETERS = ("include", "exclude", "cost", "groups")
 
@@ -70,44 +68,39 @@ def read_constraints(
     groups : mapping or array-like of shape (n,), optional
         A label for each feature; None and NaN: no group.
     """
-    n = len(names)
     index = FeatureIndex(names)
     inside = _features(index, include, "include")
     outside = _features(index, exclude, "exclude")
+    labels = _labels(index, groups)
+    taken: dict[int, str] = {}
     for j in inside:
+        name, group = index.names[j], int(labels[j])
         if j in outside:
-            raise UsageError(
-                "{!r} is in {} and in {}.",
-                str(names[j]),
-                Setting("include"),
-                Setting("exclude"),
-                remedy="Leave it out of one of them.",
-            )
+            fields = name, Setting("include"), Setting("exclude")
+            remedy = "Leave it out of one of them."
+            raise UsageError("{!r} is in {} and in {}.", *fields, remedy=remedy)
         if constant[j]:
-            raise UsageError(
-                "{}: {!r} is constant, and constant columns cannot be picked.",
-                Setting("include"),
-                str(names[j]),
+            raise _error(
+                "include",
+                "{!r} is constant, and constant columns cannot be picked.",
+                name,
                 remedy="Leave it out.",
             )
-    closed = constant.copy()
-    closed[outside] = True
-    labels = _labels(index, groups, n)
-    taken: dict[int, int] = {}
-    for j in inside:
-        if labels[j] >= 0 and labels[j] in taken:
-            first = str(names[taken[int(labels[j])]])
-            raise UsageError(
-                "{}: {!r} and {!r} are in one group, and of each of {} one feature "
-                "may be picked.",
-                Setting("include"),
-                first,
-                str(names[j]),
+        if group in taken:
+            raise _error(
+                "include",
+                "{!r} and {!r} are in one group, and of each of {} one feature may be "
+                "picked.",
+                taken[group],
+                name,
                 Setting("groups"),
                 remedy="Leave out one of them.",
             )
-        taken[int(labels[j])] = j
-    return Constraints(inside, closed, _costs(index, cost, n), labels)
+        if group >= 0:
+            taken[group] = name
+    closed = constant.copy()
+    closed[outside] = True
+    return Constraints(inside, closed, _costs(index, cost), labels)
 
 
 def by_position(parameters: Mapping[str, Any], names: NDArray[Any]) -> dict[str, Any]:
@@ -136,25 +129,21 @@ def by_position(parameters: Mapping[str, Any], names: NDArray[Any]) -> dict[str,
     return found
 
 
+def _error(parameter: str, problem: str, *fields: Any, remedy: str = "") -> UsageError:
+    """Return what is wrong with a parameter."""
+    return UsageError("{}: " + problem, Setting(parameter), *fields, remedy=remedy)
+
+
 def _features(index: FeatureIndex, given: Any, parameter: str) -> list[int]:
     if given is None:
         return []
     if isinstance(given, str | int | np.integer):
-        raise UsageError(
-            "{}:",
-            Setting(parameter),
-            given,
-            remedy="give a list of features, such as [{1!r}].",
-        )
-    found: list[int] = []
-    for feature in given:
-        try:
-            j = index.find(feature)
-        except DataError as err:
-            raise UsageError("{}: {}", Setting(parameter), err) from None
-        if j not in found:
-            found.append(j)
-    return found
+        remedy = "give a list of features, such as [{1!r}]."
+        raise UsageError("{}:", Setting(parameter), given, remedy=remedy)
+    try:
+        return list(dict.fromkeys(index.find(feature) for feature in given))
+    except DataError as err:
+        raise _error(parameter, "{}", err) from None
 
 
 def _names_features(given: Any) -> bool:
@@ -168,81 +157,50 @@ def _pairs(index: FeatureIndex, given: Any, parameter: str) -> list[tuple[int, A
     ]
 
 
-def _costs(index: FeatureIndex, given: Any, n: int) -> NDArray[np.float64]:
+def _values(index: FeatureIndex, given: Any, parameter: str, default: Any) -> list[Any]:
+    """Return a value for each feature, given by feature or in their order."""
+    n = len(index.names)
     if given is None:
-        return np.ones(n)
+        return [default] * n
     if _names_features(given):
-        cost = np.ones(n)
-        for j, value in _pairs(index, given, "cost"):
-            cost[j] = _number_of(index, j, value)
-    else:
-        cost = _one_each(given, n, "cost", np.float64)
-    bad = np.flatnonzero(~(np.isfinite(cost) & (cost > 0.0)))
-    if len(bad):
-        j = int(bad[0])
-        raise UsageError(
-            "{}: {!r} costs {:g}; costs are positive numbers.",
-            Setting("cost"),
-            index.names[j],
-            cost[j],
-        )
-    return cost
-
-
-def _number_of(index: FeatureIndex, j: int, value: Any) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise UsageError(
-            "{}: {!r} costs {!r}; costs are positive numbers.",
-            Setting("cost"),
-            index.names[j],
-            value,
-        ) from None
-
-
-def _labels(index: FeatureIndex, given: Any, n: int) -> NDArray[np.intp]:
-    if given is None:
-        return np.full(n, -1, np.intp)
-    if _names_features(given):
-        values: list[Any] = [None] * n
-        for j, label in _pairs(index, given, "groups"):
-            values[j] = label
-    else:
-        values = list(_one_each(given, n, "groups", object))
-    numbers: dict[Any, int] = {}
-    return np.array(
-        [
-            -1 if label is None or label != label else _number(numbers, label)
-            for label in values
-        ],
-        np.intp,
-    )
-
-
-def _number(numbers: dict[Any, int], label: Any) -> int:
-    try:
-        return numbers.setdefault(label, len(numbers))
-    except TypeError:
-        raise UsageError(
-            "{}: {!r} is not a label;",
-            Setting("groups"),
-            label,
-            remedy="use text or numbers.",
-        ) from None
-
-
-def _one_each(given: Any, n: int, parameter: str, dtype: Any) -> NDArray[Any]:
-    try:
-        values = np.asarray(given, dtype)
-    except (TypeError, ValueError) as err:
-        raise UsageError("{}: {}.", Setting(parameter), err) from None
-    if values.shape != (n,):
-        raise UsageError(
-            "{}: its shape is {}, but there are {} features.",
-            Setting(parameter),
-            values.shape,
+        values = dict(_pairs(index, given, parameter))
+        return [values.get(j, default) for j in range(n)]
+    array = np.asarray(given, object)
+    if array.shape != (n,):
+        raise _error(
+            parameter,
+            "its shape is {}, but there are {} features.",
+            array.shape,
             n,
             remedy="Give one value for each, or a dict of some.",
         )
-    return values
+    return list(array)
+
+
+def _costs(index: FeatureIndex, given: Any) -> NDArray[np.float64]:
+    cost = np.empty(len(index.names))
+    for j, value in enumerate(_values(index, given, "cost", 1.0)):
+        try:
+            cost[j] = value
+        except (TypeError, ValueError):
+            cost[j] = np.nan
+        if not 0.0 < cost[j] < np.inf:
+            problem = "{!r} costs {!r}; costs are positive numbers."
+            raise _error("cost", problem, index.names[j], value)
+    return cost
+
+
+def _labels(index: FeatureIndex, given: Any) -> NDArray[np.intp]:
+    numbers: dict[Any, int] = {}
+    labels = np.full(len(index.names), -1, np.intp)
+    for j, label in enumerate(_values(index, given, "groups", None)):
+        if label is None or label != label:
+            continue
+        try:
+            labels[j] = numbers.setdefault(label, len(numbers))
+        except TypeError:
+            remedy = "use text or numbers."
+            raise _error(
+                "groups", "{!r} is not a label;", label, remedy=remedy
+            ) from None
+    return labels

@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
+from franet._common.progress import report
 from franet.cover._arrays import Array, host, kernels_of, namespace
 from franet.cover._constraints import Constraints
-from franet.cover._pick import NOTHING, Picker
-from franet.cover._shares import FeatureTable, blocks_of, make_table
+from franet.cover._shares import (
+    FeatureTable,
+    Linear,
+    NearestSamples,
+    Representatives,
+    blocks_of,
+    make_table,
+    sample_of,
+)
 from franet.cover._suggest import Suggestion, suggest
+from franet.engine.graphs import adjacency
+from franet.pairs.tiles import TileRunner
 from franet.search.ranking import EQUAL
 
 # More than `EQUAL`, so that the larger of two scores counts as larger.
 _STEP = 1.0 + 10 * EQUAL
-# Picks after which nobody can say any more how many are needed.
+# Candidates of the largest gain for which neighbours are searched.
+_SHORT = 64
+# What a pick must add, as a share of the table, to be one.
+NOTHING = 1e-12
+# The most features that are picked to find out how many are needed.
 _MOST = 512
 # Features whose correlations with all picks are looked at together.
 _WIDE = 4096
@@ -144,37 +158,22 @@ def star(ranking: CoverRanking) -> Any:
         Symmetric; an edge weighs the absolute correlation.
     """
     by = ranking.representative
-    n = len(by)
-    j = np.flatnonzero((by >= 0) & (by != np.arange(n)))
-    weights = np.abs(ranking.representative_corr[j])
-    half = sparse.coo_array((weights, (j, by[j])), (n, n))
-    adjacency = (half + half.T).tocsr()
-    adjacency.sort_indices()
-    return adjacency
+    j = np.flatnonzero((by >= 0) & (by != np.arange(len(by))))
+    return adjacency(j, by[j], np.abs(ranking.representative_corr[j]), len(by))
 
 
 def _loudest(table: FeatureTable, columns: NDArray[np.intp]) -> tuple[int, float]:
-    variances = np.empty(len(columns))
-    for rows in blocks_of(table.raw):
-        raw = table.raw[rows]
-        centred = raw - raw.mean(axis=1)[:, None]
-        variances[rows] = host((centred * centred).mean(axis=1))
+    parts = (table.raw[rows].var(axis=1) for rows in blocks_of(table.raw))
+    variances = np.concatenate([host(part) for part in parts])
     j, total = int(np.argmax(variances)), float(variances.sum())
     return int(columns[j]), float(variances[j]) / total if total > 0.0 else 0.0
 
 
-def _pick(
-    picker: Picker,
-    Z: Array,
-    n_picks: int,
-    until_settled: bool,
-) -> Suggestion:
+def _pick(picker: Picker, Z: Array, n_picks: int, until_settled: bool) -> Suggestion:
     """Pick, and go on as long as more are needed to say how many are enough."""
     while True:
         more = picker.go_on(n_picks)
-        order = np.array(picker.order, np.intp)
-        final = not more or picker.is_done()
-        suggestion = suggest(Z, order, final=final)
+        suggestion = suggest(Z, np.array(picker.order, np.intp), final=not more)
         if not (until_settled and suggestion.more and n_picks < _MOST):
             return suggestion
         n_picks = min(2 * n_picks, _MOST)
@@ -182,10 +181,8 @@ def _pick(
 
 def _among(constraints: Constraints, columns: NDArray[np.intp]) -> Constraints:
     """Return the constraints of some columns, counted among them."""
-    place = np.full(len(constraints.cost), -1, np.intp)
-    place[columns] = np.arange(len(columns))
     return Constraints(
-        include=[int(place[j]) for j in constraints.include],
+        include=np.searchsorted(columns, constraints.include).tolist(),
         closed=constraints.closed[columns],
         cost=constraints.cost[columns],
         groups=constraints.groups[columns],
@@ -203,11 +200,12 @@ def _scores(picker: Picker) -> NDArray[np.float64]:
     least = float(np.finfo(np.float64).eps)
     # Neighbours may be worse with a further feature, and a later pick may add more: a
     # score is the largest gain from there on.
-    for j, gain in zip(reversed(picker.order), reversed(picker.gains), strict=True):
+    fallen = []
+    for gain in reversed(picker.gains):
         least = max(least * _STEP, gain)
-        scores[j] = least
-    others = np.setdiff1d(np.arange(len(scores)), picker.order)
-    scores[others] = np.minimum(scores[others], scores[picker.order[-1]] / _STEP)
+        fallen.append(least)
+    scores = np.minimum(scores, fallen[0] / _STEP)
+    scores[picker.order[::-1]] = fallen
     return scores
 
 
@@ -262,3 +260,104 @@ def represent(
         r[at : at + _WIDE] = host(R[best, np.arange(R.shape[1])])
     pick[picks], r[picks] = np.arange(len(picks)), 1.0
     return pick, np.clip(r, -1.0, 1.0)
+
+
+class Picker:
+    """Picks features so that three shares of the table grow most.
+
+    Parameters
+    ----------
+    table : FeatureTable
+        The features, none of them constant.
+    constraints : Constraints
+        What may be picked.
+    n_threads : int
+        Number of threads, where the table is in NumPy; no result depends on it.
+
+    Attributes
+    ----------
+    order : list of int
+        The features picked so far.
+    gains : list of float
+        What each added: the mean of the three shares.
+    """
+
+    def __init__(
+        self, table: FeatureTable, constraints: Constraints, n_threads: int
+    ) -> None:
+        self.order: list[int] = []
+        self.gains: list[float] = []
+        # Torch has threads of its own.
+        self._runner = TileRunner(n_threads if isinstance(table.Z, np.ndarray) else 1)
+        self._constraints = constraints
+        self._open = ~constraints.closed
+        self._single = Representatives(table.Z, *sample_of(table), self._runner)
+        self._linear = Linear(table)
+        self._nearest = NearestSamples(table, self._runner)
+        # As if five examples drawn at random were the nearest.
+        self._error = 1.0 + 1.0 / self._nearest.k
+        self._forced: Iterator[int] = iter(constraints.include)
+
+    def go_on(self, k: int) -> bool:
+        """Pick until there are `k`; return whether more can be picked."""
+        # Tiles and candidates are parallel already.
+        with self._runner.one_blas_thread():
+            while len(self.order) < k:
+                if not self._next():
+                    return False
+                report("picks", len(self.order), k)
+        return bool(self._open.any())
+
+    def remaining(self) -> NDArray[np.float64]:
+        """Return what each feature would add now, neighbours aside."""
+        return host((self._single.gains() + self._linear.gains()) / 3.0)
+
+    def blocked(self) -> NDArray[np.bool_]:
+        """Return the features that come after all others: closed, or in a full group.
+
+        Of a group without a pick all but the one that would add most.
+        """
+        blocked = ~self._open
+        blocked[self.order] = False
+        groups, gains = self._constraints.groups, self.remaining()
+        for group in np.unique(groups[self._open & (groups >= 0)]):
+            members = np.flatnonzero(self._open & (groups == group))
+            blocked[members] = True
+            blocked[members[np.argmax(gains[members])]] = False
+        return blocked
+
+    def _next(self) -> bool:
+        """Pick a feature; return whether there was one that adds something."""
+        gains = self.remaining()
+        forced = next(self._forced, None)
+        if forced is not None:
+            part = np.array([forced])
+        else:
+            gains[~self._open] = -np.inf
+            worth = gains / self._constraints.cost
+            part = np.argpartition(-worth, min(_SHORT, len(worth)) - 1)[:_SHORT]
+            # By column, so that the first of equal ones is found.
+            part = np.sort(part[gains[part] > NOTHING])
+            if not len(part):
+                return False
+        errors = self._nearest.errors(part)
+        total = gains[part] + (self._error - errors) / 3.0
+        best = _first_best(total, self._constraints.cost[part])
+        j, self._error = int(part[best]), float(errors[best])
+        for share in (self._single, self._linear, self._nearest):
+            share.add(j)
+        self.order.append(j)
+        self.gains.append(float(total[best]))
+        self._open[j] = False
+        groups = self._constraints.groups
+        self._open[(groups == groups[j]) & (groups >= 0)] = False
+        return True
+
+
+def _first_best(gains: NDArray[np.float64], cost: NDArray[np.float64]) -> int:
+    """Return the first position of the largest gain for its cost."""
+    # A loss divided by a large cost would look small.
+    worth = np.where(gains > 0.0, gains / cost, gains * cost)
+    best = worth.max()
+    # Gains are differences of shares, which round by the size of these.
+    return int(np.argmax(worth >= best - EQUAL * abs(best) - NOTHING))

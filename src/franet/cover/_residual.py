@@ -13,6 +13,11 @@ _RENEW = 1e-2
 _CHUNK = 1024
 
 
+def products_of_columns(Z: Array, weights: Array, parts: list[slice]) -> Array:
+    """Return the products of all columns of Z, rows weighted, summed by parts."""
+    return sum(Z[part].T @ (weights[part, None] * Z[part]) for part in parts)
+
+
 class Residual:
     """What the picked features leave of all, known by its sums only.
 
@@ -47,17 +52,13 @@ class Residual:
         self.g = einsum("ji,ji->j", Z, Z)
         self.f = self._xp.empty_like(self.g)
         # Products of rows or of columns, whichever are fewer.
-        self._S = self._squares(parts) if m <= n else None
+        self._S = products_of_columns(Z, self.weights, parts) if m <= n else None
         for part in parts:
             if self._S is None:
                 self.f[part] = (Z[part] @ Z.T) ** 2 @ self.weights
             else:
                 self.f[part] = einsum("ji,ji->j", Z[part] @ self._S, Z[part])
         self._left = float(self.g.sum())
-
-    def _squares(self, parts: list[slice]) -> Array:
-        Z, w = self.rows, self.weights
-        return sum(Z[part].T @ (w[part, None] * Z[part]) for part in parts)
 
     def gains(self) -> Array:
         """Return what each feature would explain; 0 for picked and explained ones."""

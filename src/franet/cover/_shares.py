@@ -24,7 +24,7 @@ from franet.cover._arrays import (
     namespace,
     put,
 )
-from franet.cover._residual import Residual
+from franet.cover._residual import Residual, products_of_columns
 from franet.pairs.similarity._correlation import rank_columns
 from franet.pairs.similarity._standardize import (
     feature_rows,
@@ -33,7 +33,7 @@ from franet.pairs.similarity._standardize import (
 )
 from franet.pairs.tiles import TileRunner
 
-# Features that stand for all where there are more: the coverage is theirs.
+# Features that represent all where there are more: the coverage is theirs.
 SAMPLE = 2048
 # Examples that take part in the search for neighbours, and those that are rebuilt.
 EXAMPLES, REBUILT = 1024, 128
@@ -56,15 +56,15 @@ class FeatureTable:
         The features as rows, centred and of unit length.
     weights : array of shape (n,)
         What each feature counts where it is represented; the mean is 1.
-    examples : ndarray of int
+    examples : ndarray of int or slice
         Examples among which neighbours are searched.
-    raw : array of shape (n, len(examples))
+    raw : array of shape (n, n_examples)
         The features there, in their own units up to a common factor.
     """
 
     Z: Array
     weights: Array
-    examples: NDArray[np.intp]
+    examples: NDArray[np.intp] | slice
     raw: Array
 
 
@@ -84,12 +84,8 @@ def make_table(X: NDArray[Any], ranks: bool, device: Any = None) -> FeatureTable
     every = np.arange(n)
     Z = feature_rows(rank_columns(X) if ranks else X, every, n, np.float64)
     standardize(Z)
-    examples = np.arange(m)
-    part = X
-    if m > EXAMPLES:
-        examples = _draw(m, EXAMPLES)
-        part = X[examples]
-    raw = feature_rows(part, every, n, np.float64)
+    examples = _draw(m, EXAMPLES)
+    raw = feature_rows(X[examples], every, n, np.float64)
     raw *= powers_of_two(np.abs(raw).max(initial=0.0, keepdims=True))[0]
     Z = put(Z, device)
     return FeatureTable(Z, weights_of(Z), examples, put(raw, device))
@@ -101,8 +97,10 @@ def blocks_of(rows: Array) -> list[slice]:
     return [slice(at, at + size) for at in range(0, len(rows), size)]
 
 
-def _draw(n: int, k: int) -> NDArray[np.intp]:
-    """Return k of n positions, always the same ones."""
+def _draw(n: int, k: int) -> NDArray[np.intp] | slice:
+    """Return k of n positions, always the same ones; all if there are no more."""
+    if n <= k:
+        return slice(None)
     return np.sort(np.random.default_rng(0).choice(n, k, replace=False))
 
 
@@ -111,7 +109,7 @@ def weights_of(Z: Array) -> Array:
 
     ``min(1, 2 · MAD / σ)²`` with MAD the mean absolute deviation from the median, up to
     a common factor. It is 0.8 σ for normal values, and most features count the same. A
-    word in one of a hundred documents counts 0.04: whoever rebuilds it gains little,
+    word in one of a hundred documents counts 0.04: to rebuild it gains little,
     and its correlations are those of a document or two.
     """
     medians = kernels_of(Z).medians
@@ -211,8 +209,7 @@ def _parts(n_targets: int) -> list[slice]:
 
 def sample_of(table: FeatureTable) -> tuple[Array, Array]:
     """Return the features that take the place of all, and their share of the weight."""
-    n = len(table.Z)
-    part = _draw(n, SAMPLE) if n > SAMPLE else slice(None)
+    part = _draw(len(table.Z), SAMPLE)
     return table.Z[part], table.weights[part] / table.weights[part].sum()
 
 
@@ -241,12 +238,11 @@ class NearestSamples:
     def __init__(self, table: FeatureTable, runner: TileRunner) -> None:
         self._runner = runner
         self._raw = table.raw
-        everything = len(table.examples) == table.Z.shape[1]
-        Z = table.Z if everything else table.Z[:, table.examples]
+        Z = table.Z[:, table.examples]
         U = _components(Z, table.weights)
         m = len(U)
         self.k = min(N_NEIGHBOURS, m - 1)
-        rows = _draw(m, REBUILT) if m > REBUILT else np.arange(m)
+        rows = np.arange(m)[_draw(m, REBUILT)]
         centred = U[rows] - U.mean(axis=0)
         self._total = float(np.einsum("ij,ij->", centred, centred)) / len(rows)
         self._U, self._rows, self._D = (
@@ -269,7 +265,8 @@ class NearestSamples:
 
     def add(self, j: int) -> None:
         """Pick feature j."""
-        kernels_of(self._raw).add_squares_of(self._raw[j], self._rows, D=self._D)
+        x = self._raw[j]
+        self._D += (x[self._rows, None] - x) ** 2
 
 
 def _components(Z: Array, weights: Array) -> NDArray[np.float64]:
@@ -277,7 +274,7 @@ def _components(Z: Array, weights: Array) -> NDArray[np.float64]:
     from scipy.linalg import eigh
 
     m = Z.shape[1]
-    K = sum(Z[part].T @ (weights[part, None] * Z[part]) for part in blocks_of(Z))
+    K = products_of_columns(Z, weights, blocks_of(Z))
     first = max(m - COMPONENTS, 0)
     # On the processor for all: it is small.
     values, vectors = eigh(host(K), subset_by_index=(first, m - 1))

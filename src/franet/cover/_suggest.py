@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +41,7 @@ _NONE = (
 _NONE_YET = "The picks made stand for no other feature beyond chance; later ones may"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Suggestion:
     """How many of the picks are needed.
 
@@ -70,14 +71,14 @@ class Suggestion:
         All this in a sentence.
     """
 
-    count: int | None
-    low: int | None
-    high: int | None
-    more: bool
+    count: int | None = None
+    low: int | None = None
+    high: int | None = None
+    more: bool = False
     share: float
-    reached: float
+    reached: float = 0.0
     kept: NDArray[np.float64] = field(repr=False)
-    keepable: float
+    keepable: float = 0.0
     text: str
 
     def __str__(self) -> str:
@@ -175,11 +176,13 @@ def suggest(
     12 features keep 95 % of what can be kept
     """
     n, m = Z.shape
+    text = ""
     if not len(order):
-        return _nothing(share, 0, False, "No feature was picked")
-    if m < 2 * _SMALLEST:
-        reason = f"{m} examples are too few to tell how many features are needed"
-        return _nothing(share, len(order), False, reason)
+        text = "No feature was picked"
+    elif m < 2 * _SMALLEST:
+        text = f"{m} examples are too few to tell how many features are needed"
+    if text:
+        return Suggestion(share=share, kept=np.zeros(len(order)), text=text)
     # Products of few picks are too small for the threads of BLAS.
     with TileRunner.one_blas_thread():
         folds, is_open = _kept(Z, order)
@@ -198,9 +201,10 @@ def _judge(
     found = count > 0 and total - _WORTH * top >= _ERRORS * error
     more = is_open and n_picks < (1 + _BEYOND) * top * found + _AT_LEAST
     if not found:
-        return _nothing(share, n_picks, more, _NONE_YET if more else _NONE)
+        text = _NONE_YET if more else _NONE
+        return Suggestion(more=more, share=share, kept=np.zeros(n_picks), text=text)
     curve = np.clip(kept / total, 0.0, 1.0)
-    keepable = total / n
+    known: dict[str, Any] = {"share": share, "kept": curve, "keepable": total / n}
     if more:
         verb = "feature is" if count == 1 else "features are"
         text = (
@@ -208,29 +212,19 @@ def _judge(
             f"kept: {n_picks} picks are too few to tell"
         )
         reached = float(curve[-1])
-        return Suggestion(
-            None, count, None, True, share, reached, curve, keepable, text
-        )
+        return Suggestion(low=count, more=True, reached=reached, text=text, **known)
     low, high = _band(folds, share, count)
-    text = _sentence(count, low, high, share, keepable)
-    reached = float(curve[count - 1])
-    return Suggestion(count, low, high, False, share, reached, curve, keepable, text)
-
-
-def _nothing(share: float, n_picks: int, more: bool, reason: str) -> Suggestion:
-    curve = np.zeros(n_picks)
-    return Suggestion(None, None, None, more, share, 0.0, curve, 0.0, reason)
-
-
-def _sentence(count: int, low: int, high: int, share: float, keepable: float) -> str:
     verb = "feature keeps" if count == 1 else "features keep"
     text = f"{count} {verb} {100 * share:g} % of what can be kept"
     if low < high:
         text += f" ({low}–{high})"
-    if keepable < _LITTLE:
-        text += f"; that is {100 * keepable:.2g} % of the table, where most features "
+    if total / n < _LITTLE:
+        text += f"; that is {100 * total / n:.2g} % of the table, where most features "
         text += "resemble no other"
-    return text
+    reached = float(curve[count - 1])
+    return Suggestion(
+        count=count, low=low, high=high, reached=reached, text=text, **known
+    )
 
 
 def _first(kept: NDArray[np.float64], share: float) -> NDArray[np.intp]:
@@ -299,10 +293,8 @@ def _fold_gains(
     # With it, sums of products are centred in this fold and not in the others.
     centre = (a + b) / b * p[:, -1]
     spread = (p * p).sum(axis=1) - centre * p[:, -1]
-    gains: NDArray[np.float64] = kernels_of(C).gains_of_picks(
-        A, V, best, lengths, c[:, -1], centre, spread
-    )
-    return gains
+    arrays = A, V, best, lengths, c[:, -1], centre, spread
+    return np.asarray(kernels_of(C).gains_of_picks(*arrays))
 
 
 @lru_cache

@@ -35,11 +35,6 @@ def subtract_falls(R: Any, old: Any, new: Any, w: Any, *, gains: Any) -> None:
     gains -= R @ w
 
 
-def add_squares_of(x: Any, rows: Any, *, D: Any) -> None:
-    """Add the squared differences of one feature to the distances."""
-    D += (x[rows, None] - x).square_()
-
-
 def neighbour_errors(
     D: Any, X: Any, rows: Any, U: Any, k: int, *, out: NDArray[np.float64]
 ) -> None:

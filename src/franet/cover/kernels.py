@@ -92,15 +92,6 @@ def add_gains(R, a, b, up, j0, k0, p, cover, *, gains):
 
 
 @kernel
-def add_squares_of(x, rows, *, D):
-    """Add the squared differences of one feature to the distances."""
-    for a in range(rows.size):
-        for j in range(x.size):
-            e = x[rows[a]] - x[j]
-            D[a, j] += e * e
-
-
-@kernel
 def _fifth(d, i, near):
     # The k smallest distances to others than i, in order, by insertion.
     k = near.size

@@ -140,8 +140,7 @@ def _of_components(A: Any, d: NDArray[np.float64]) -> NDArray[np.float64]:
     # No eigenvalue exceeds the largest degree.
     bounds = np.zeros(n_components)
     np.maximum.at(bounds, label, d)
-    found: list[tuple[float, NDArray[np.intp], NDArray[np.float64]]] = []
-    largest = 0.0
+    v, value_of, largest = np.zeros(len(d)), np.zeros(len(d)), 0.0
     for c in np.argsort(-bounds, kind="stable"):
         if bounds[c] < largest * (1 - _SAME):
             break
@@ -153,11 +152,8 @@ def _of_components(A: Any, d: NDArray[np.float64]) -> NDArray[np.float64]:
         else:
             value, u = _perron(part.dot, np.ones(len(inside)))
         largest = max(largest, value)
-        found.append((value, inside, u * u.sum()))
-    v = np.zeros(len(d))
-    for value, inside, u in found:
-        if value >= largest * (1 - _SAME):
-            v[inside] = u
+        value_of[inside], v[inside] = value, u * u.sum()
+    v[value_of < largest * (1 - _SAME)] = 0.0
     return v
 
 

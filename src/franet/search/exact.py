@@ -23,23 +23,8 @@ from franet.engine.measure import Extrema, Measure
 from franet.exceptions import DataError
 from franet.quality import EQUAL, QUALITIES
 from franet.search.centrality import CENTRALITIES, from_function
-from franet.search.race import Race
+from franet.search.pagerank import Race
 from franet.search.thresholds import lay_limits
-
-__all__ = [
-    "ALL_EQUAL",
-    "ONE_FEATURE",
-    "Outcome",
-    "Settings",
-    "all_equal",
-    "best_of",
-    "edge_rule",
-    "lay_out",
-    "no_winner",
-    "search",
-    "spread",
-    "top_of",
-]
 
 # Why there may be no winner.
 ONE_FEATURE = "there is only one feature to rank"

@@ -54,10 +54,8 @@ def rank_scores(
         Orders features of equal scores; what still ties ranks by position.
     """
     n = len(scores)
-    keys = [np.arange(n)]
-    if second is not None:
-        keys.append(tie_groups(second))
-    keys.append(tie_groups(scores))
+    # The sort is stable: what ties stays by position.
+    keys = [tie_groups(some) for some in (second, scores) if some is not None]
     if last is not None:
         keys.append(last.astype(np.intp))
     ranking = np.empty(n, np.intp)

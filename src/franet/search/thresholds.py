@@ -24,26 +24,6 @@ if TYPE_CHECKING:
 __all__ = ["lay_limits"]
 
 
-def _with_ends(limits: NDArray[np.float64], first: float, last: float) -> Any:
-    limits[0], limits[-1] = first, last
-    # Rounding may put an inner limit a hair outside the end points. The median of the
-    # authors' full matrix may even lie below its smallest non-zero value.
-    return np.sort(np.clip(limits, min(first, last), max(first, last)))
-
-
-def _geometric(first: float, last: float, origin: float, n: int) -> Any:
-    """Grow the gap to `origin` by a constant factor from one limit to the next."""
-    growth = (last - origin) / (first - origin)
-    limits = origin + (first - origin) * growth ** (np.arange(n) / (n - 1))
-    return _with_ends(limits, first, last)
-
-
-def _powers_of_ten(first: float, last: float, n: int) -> Any:
-    """Return the authors' "logspace": beyond the data, infinity will do."""
-    with np.errstate(over="ignore"):
-        return np.logspace(first, last, n)
-
-
 def lay_limits(
     settings: Settings, engine: Any, extrema: Extrema, top: float
 ) -> NDArray[np.float64]:
@@ -75,13 +55,17 @@ def lay_limits(
         returned = progression(top - high, top - start, n)
         thresholds = finite_numbers(returned, (n,), "The thresholds function")
         return np.sort(top - thresholds)
+    last = high
     match progression:
         case "geometric":
-            return _geometric(first, high, origin, n)
+            # The gap to `origin` grows by a constant factor from one limit to the next.
+            growth = (high - origin) / (first - origin)
+            limits = origin + (first - origin) * growth ** (np.arange(n) / (n - 1))
+            return _with_ends(limits, first, high)
         case "logspace":
-            return origin + _powers_of_ten(first - origin, high - origin, n)
-        case "linear":
-            last = high
+            # Powers of ten: beyond the data, infinity will do.
+            with np.errstate(over="ignore"):
+                return origin + np.logspace(first - origin, high - origin, n)
         case "linear-mean":
             last = engine.mean()
             last = last if paper else last * (engine.n - 1) / engine.n
@@ -97,6 +81,15 @@ def lay_limits(
                 remedy="Use {1}, or another progression.",
             )
     return _with_ends(np.linspace(start, last, n), start, last)
+
+
+def _with_ends(
+    limits: NDArray[np.float64], first: float, last: float
+) -> NDArray[np.float64]:
+    limits[0], limits[-1] = first, last
+    # Rounding may put an inner limit a hair outside the end points. The median of the
+    # authors' full matrix may even lie below its smallest non-zero value.
+    return np.sort(np.clip(limits, min(first, last), max(first, last)))
 
 
 def _pair_values(

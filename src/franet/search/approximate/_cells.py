@@ -95,15 +95,13 @@ class Features:
         if m > LATENT:
             basis = random.normal(size=(m, LATENT)).astype(np.float32)
             self.latent = np.empty((self.n, LATENT), np.float32)
-            self._project(basis)
 
-    def _project(self, basis: NDArray[np.float32]) -> None:
-        def project(part: slice) -> None:
-            rows = self.work[part] @ basis
-            length = np.sqrt((rows * rows).sum(axis=1))
-            self.latent[part] = rows / np.where(length > 0.0, length, 1.0)[:, None]
+            def project(part: slice) -> None:
+                rows = self.work[part] @ basis
+                length = np.sqrt((rows * rows).sum(axis=1))
+                self.latent[part] = rows / np.where(length > 0.0, length, 1.0)[:, None]
 
-        self.map(project, self.parts(4096))
+            self.map(project, self.parts(4096))
 
     def parts(self, size: int) -> list[slice]:
         """Return slices of so many columns that cover all."""
@@ -117,11 +115,9 @@ class Features:
 
     def reorder(self, order: NDArray[np.intp]) -> None:
         """Put column ``order[j]`` in place j."""
-        if self.latent is not self.work:
-            self.latent = self.latent[order]
-            self.work = self.work[order]
-        else:
-            self.latent = self.work = self.work[order]
+        is_work = self.latent is self.work
+        self.work = self.work[order]
+        self.latent = self.work if is_work else self.latent[order]
         self.exact = self.exact[order]
 
     def similarities(
@@ -203,12 +199,12 @@ class Cells:
         parts = [drawn[at : at + _PART] for at in range(0, len(drawn), _PART)]
         for done in range(_ROUNDS if self.n_cells > 1 else 0):
             sums = np.zeros(self.centres.shape)
-            for at in range(0, len(parts), 16):
-                batch = parts[at : at + 16]
-                for rows, cell in zip(
-                    batch, columns.map(self._nearest, batch), strict=True
-                ):
-                    self._add(rows, cell, sums)
+            found = columns.map(self._nearest, parts)
+            for rows, cell in zip(parts, found, strict=True):
+                Z = columns.latent[rows]
+                towards = np.einsum("ji,ji->j", Z, self.centres[cell])
+                absolute = columns.absolute
+                kernels.add_to_centres(Z, towards, cell, absolute, centres=sums)
             length = np.sqrt((sums * sums).sum(axis=1))
             sums[length > 0.0] /= length[length > 0.0, None]
             # An empty cell begins again at a feature.
@@ -217,11 +213,6 @@ class Cells:
             self.centres = sums.astype(np.float32)
             report("cells", done + 1, _ROUNDS)
         return self.centres
-
-    def _add(self, rows: Any, cell: NDArray[np.int32], sums: Any) -> None:
-        Z, absolute = self.columns.latent[rows], self.columns.absolute
-        towards = np.einsum("ji,ji->j", Z, self.centres[cell])
-        kernels.add_to_centres(Z, towards, cell, absolute, centres=sums)
 
     def look(
         self, limit: float, deep: bool = False, sign: float = 1.0

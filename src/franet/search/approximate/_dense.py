@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from franet._common.progress import report
+from franet.engine.graphs import adjacency
 from franet.engine.measure import Measure
 from franet.quality import rqh
 from franet.search.approximate import kernels
@@ -298,8 +298,10 @@ class DenseGraphs:
         return degree, out
 
 
-class CompleteGraphs:
-    """The graphs of the last thresholds, which lack few edges.
+def solve_complete(
+    cells: Cells, graphs: DenseGraphs, wanted: list[int]
+) -> dict[int, DenseSolution]:
+    """Solve graphs that lack few edges, where the pairs without an edge are found.
 
     Parameters
     ----------
@@ -307,56 +309,39 @@ class CompleteGraphs:
         Where opposites are looked for.
     graphs : DenseGraphs
         The graphs, which here give rows in full.
-    first : int
-        The sparsest graph whose missing pairs are few.
-
-    Attributes
-    ----------
-    first : int
-        The sparsest graph whose missing pairs are found: the same or a later one.
+    wanted : list of int
+        The graphs to solve; the sparsest decides how far is looked.
     """
+    columns, Z = cells.columns, cells.columns.exact
+    n, δ = columns.n, graphs.damping
+    top, weighted = graphs.measure.top, graphs.measure.weighted
+    parts = columns.parts(_COMPLETE_PART)
+    # Two features are as far from opposites as their weight is from nothing.
+    opposite = 2.0 - graphs.edges
+    looks, limit = cells.look(float(opposite[min(wanted)]), sign=-1.0)
+    found = [pairs for _, *pairs in join(cells, looks, limit)]
+    x, y, d = (np.concatenate(ends) for ends in zip(*found, strict=True))
+    d = 2.0 - d
 
-    def __init__(self, cells: Cells, graphs: DenseGraphs, first: int) -> None:
-        self.columns = cells.columns
-        self.graphs, self.measure = graphs, graphs.measure
-        # Two features are as far from opposites as their weight is from nothing.
-        opposite = 2.0 - graphs.edges
-        looks, limit = cells.look(float(opposite[first]), sign=-1.0)
-        self.first = max(first, int((opposite > limit).sum()))
-        found = [pairs for _, *pairs in join(cells, looks, limit)]
-        x, y, d = (np.concatenate(parts) for parts in zip(*found, strict=True))
-        self._x, self._y, self._d = x, y, 2.0 - d
-
-    def solve(self, i: int) -> DenseSolution:
-        """Solve graph `i`, one of those from `first` on."""
-        n, δ = self.columns.n, self.graphs.damping
-        missing, counts = self._missing(i)
-        some = counts < n - 1
-
-        def product(u: NDArray[np.float64]) -> NDArray[np.float64]:
-            return np.asarray(np.where(some, self._all(u) - missing @ u, 0.0))
-
-        degrees = product(np.ones(n))
-        z = solve_with(product, degrees, δ, _COMPLETE_PRODUCTS)
-        return self.graphs.settle(i, degrees, (1.0 - δ) + δ * product(z), z)
-
-    def _missing(self, i: int) -> tuple[sparse.csr_array, NDArray[np.int64]]:
-        """Return the weights of the missing pairs, and how many a feature misses."""
-        n, top = self.columns.n, self.measure.top
-        lost = self._d > self.graphs.edges[i]
-        x, y, d = self._x[lost], self._y[lost], self._d[lost]
-        w = top - d if self.measure.weighted else np.ones(len(d))
-        ends = np.concatenate([x, y]), np.concatenate([y, x])
-        matrix = sparse.csr_array((np.concatenate([w, w]), ends), (n, n))
-        return matrix, np.bincount(ends[0], minlength=n)
-
-    def _all(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
+    def times_all(u: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the product with the weights of all pairs."""
-        if not self.measure.weighted:
+        if not weighted:
             return u.sum() - u
-        columns, top = self.columns, self.measure.top
-        parts = columns.parts(_COMPLETE_PART)
-        Z = columns.exact
         s = np.sum(columns.map(lambda part: u[part] @ Z[part], parts), axis=0)
         r = np.concatenate(columns.map(lambda part: Z[part] @ s, parts))
         return np.asarray((top - 1.0) * u.sum() + r - top * u)
+
+    def solve(i: int) -> DenseSolution:
+        lost = d > graphs.edges[i]
+        weights = top - d[lost] if weighted else np.ones(lost.sum())
+        missing = adjacency(x[lost], y[lost], weights, n)
+        some = np.diff(missing.indptr) < n - 1
+
+        def product(u: NDArray[np.float64]) -> NDArray[np.float64]:
+            return np.where(some, times_all(u) - missing @ u, 0.0)
+
+        degrees = product(np.ones(n))
+        z = solve_with(product, degrees, δ, _COMPLETE_PRODUCTS)
+        return graphs.settle(i, degrees, (1.0 - δ) + δ * product(z), z)
+
+    return {i: solve(i) for i in wanted if opposite[i] <= limit}

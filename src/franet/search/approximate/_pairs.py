@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,6 +85,17 @@ def _tiles(
             yield T if looks.sign > 0.0 else np.negative(T, out=T), xs, at
 
 
+def _over_cells(cells: Cells, visit: Callable[[int], Any], what: str) -> Iterator[Any]:
+    """Yield what a function returns for each cell, computed on the threads."""
+    for at in range(0, cells.n_cells, _BATCH):
+        batch = range(at, min(at + _BATCH, cells.n_cells))
+        found = cells.columns.map(visit, batch)
+        report(what, batch.stop, cells.n_cells)
+        # Each goes as it is taken: edges are many.
+        while found:
+            yield found.pop(0)
+
+
 def find_extremes(
     cells: Cells, looks: Looks, counts: Counts
 ) -> tuple[Extrema, NDArray[np.float32]]:
@@ -109,12 +120,10 @@ def find_extremes(
         return low, found
 
     low = []
-    for batch in _batches(cells):
-        for found, best in columns.map(visit, batch):
-            low.append(found)
-            for places, values in best:
-                nearest[places] = np.maximum(nearest[places], values)
-        report("extremes", batch[-1] + 1, cells.n_cells)
+    for found, best in _over_cells(cells, visit, "extremes"):
+        low.append(found)
+        for places, values in best:
+            nearest[places] = np.maximum(nearest[places], values)
     least, next_low, next_zero = _lowest(np.array(low))
     high = _highest(cells, counts)
     tally = Tally(np.zeros(Tally.SIZE, np.int64))
@@ -128,11 +137,6 @@ def _lowest(low: NDArray[np.float64]) -> tuple[float, float, float]:
         return 0.0, smallest, smallest
     others = low[:, 1:][low[:, 1:] > smallest + ZERO]
     return smallest, float(others.min(initial=np.inf)), smallest
-
-
-def _batches(cells: Cells) -> list[range]:
-    n = cells.n_cells
-    return [range(at, min(at + _BATCH, n)) for at in range(0, n, _BATCH)]
 
 
 def _highest(cells: Cells, counts: Counts) -> float:
@@ -150,10 +154,10 @@ def _highest(cells: Cells, counts: Counts) -> float:
         tiles = _tiles(cells, looks, c)
         return max((float(T.max()) for T, _, _ in tiles), default=-np.inf)
 
-    rough = [r for batch in _batches(cells) for r in columns.map(largest, batch)]
-    limit = max(rough) - 2 * columns.error
+    rough = np.array(list(_over_cells(cells, largest, "opposites")))
+    limit = float(rough.max()) - 2 * columns.error
     best = -np.inf
-    for c in np.flatnonzero(np.array(rough) >= limit):
+    for c in np.flatnonzero(rough >= limit):
         for T, xs, at in _tiles(cells, looks, int(c)):
             j, k = np.nonzero(limit <= T)
             exact = np.empty(len(j))
@@ -184,17 +188,13 @@ def join(
     none = np.empty(0, np.uint32)
     waiting: list[Any] = [(none, none, np.empty(0))]
     block = 0
-    for batch in _batches(cells):
-        for found in columns.map(visit, batch):
-            waiting += found
-        done = int(cells.start[batch[-1] + 1])
-        report("edges", batch[-1] + 1, cells.n_cells)
-        while done >= (block + 1) << 16 or done == columns.n:
+    for c, found in enumerate(_over_cells(cells, visit, "edges")):
+        waiting += found
+        done = int(cells.start[c + 1])
+        while block << 16 < done and (done == columns.n or (block + 1) << 16 <= done):
             pairs, waiting = _cut(waiting, block)
             yield block, *pairs
             block += 1
-            if block << 16 >= columns.n:
-                return
 
 
 def _cut(waiting: list[Any], block: int) -> tuple[Any, list[Any]]:

@@ -14,13 +14,14 @@ from franet.quality import rqh
 from franet.search.approximate._cells import Cells, Features
 from franet.search.approximate._check import Approximation, check
 from franet.search.approximate._dense import (
-    CompleteGraphs,
     DenseGraphs,
     DenseSolution,
+    solve_complete,
 )
 from franet.search.approximate._pairs import Counts, NearGraphs, find_extremes
 from franet.search.exact import (
     ALL_EQUAL,
+    ONE_FEATURE,
     Outcome,
     Settings,
     all_equal,
@@ -29,7 +30,7 @@ from franet.search.exact import (
     no_winner,
     spread,
 )
-from franet.search.race import Race
+from franet.search.pagerank import Race
 
 # Edges that are stored, for each feature: of the sparse graphs at first, and of denser
 # ones where these may win; with few features so many at least. Of nearly complete
@@ -45,8 +46,46 @@ _AT_STAKE, _RIVAL, _BETTER = 0.6, 0.85, 1.5
 _SOLVED_BY_SAMPLE = 4
 
 
+def search_approximately(
+    table: Any,
+    columns: NDArray[np.intp],
+    settings: Settings,
+    *,
+    similarity: str = "correlation",
+    n_threads: int = 1,
+) -> Outcome:
+    """Find about the threshold, and about the scores, that a full search finds.
+
+    Parameters
+    ----------
+    table : ndarray or CSC array of shape (m, n_columns), or a store of columns
+        The table without missing values. Anything with a shape of which
+        ``table[:, columns]`` gives columns will do; it is read once, in parts.
+    columns : ndarray of int
+        The columns that take part, none of them constant.
+    settings : Settings
+        What is asked for; `random` draws the samples.
+    similarity : {"correlation", "abs-correlation", "spearman"}
+        How alike two features are.
+    n_threads : int, default=1
+        Number of threads; the outcome does not depend on it.
+
+    Returns
+    -------
+    outcome : Outcome
+        As of a full search; `approximation` says how far it may be off, and is None
+        where there is no winner.
+    """
+    columns = np.asarray(columns)
+    if len(columns) < 2:
+        return no_winner(len(columns), settings, ONE_FEATURE)
+    random = settings.random or np.random.mtrand._rand
+    rows = Features(table, columns, similarity, n_threads, random)
+    return _Search(rows, settings, random).run()
+
+
 @dataclass
-class Search:
+class _Search:
     """One approximate search.
 
     Parameters
@@ -166,11 +205,8 @@ class Search:
         nearly = [i for i in graphs if self.n_pairs[i] >= few]
         if not nearly or self.columns.absolute:
             return
-        complete = CompleteGraphs(self.cells, self.dense, min(nearly))
-        for i in nearly:
-            if i >= complete.first:
-                self.solved[i] = complete.solve(i)
-                self.best = max(self.best, self.solved[i].quality)
+        self.solved |= solve_complete(self.cells, self.dense, nearly)
+        self.best = max([self.best, *(found.quality for found in self.solved.values())])
 
     def _solve_by_sample(self, graphs: list[int]) -> None:
         """Solve some graphs by a sample, and by a larger one those that may win."""

@@ -6,16 +6,6 @@ import numpy as np
 
 from franet._common.jit import kernel, reduction
 
-__all__ = [
-    "add_to_centres",
-    "best_cells",
-    "collect",
-    "products",
-    "rough_sums",
-    "row_sums",
-    "scan",
-]
-
 # Copies of one feature in a row of a tile that are looked at in float64. Beyond these
 # a pair that is nearly, but not quite, a copy may be taken for one.
 _COPIES = 8
