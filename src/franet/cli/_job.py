@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,7 @@ from franet._common.progress import Listener, listening
 from franet._common.threads import count_threads
 from franet.cli._constraints import in_names
 from franet.cli._errors import in_words
-from franet.cli._options import AUTO
-from franet.cli._specs import COVER, FRANE, OF_FEATURES
+from franet.cli._options import AUTO, OF_FEATURES
 from franet.cover._constraints import read_constraints
 from franet.exceptions import Setting, UsageError
 from franet.pairs.alike import REDUNDANT, correlations, redundant_among
@@ -32,6 +31,7 @@ from franet.pairs.similarity._sparse import constant_in
 from franet.pairs.similarity._standardize import powers_of_two
 from franet.rankers import get
 
+COVER, FRANE = "cover", "frane"
 _DEFAULT_TOP = 16
 # Similarities from 0 to 1, by what their edges weigh where they are 0.
 _UNRELATED = {"correlation": 1.0, "spearman": 1.0, "abs-correlation": 0.0, "mixed": 0.0}
@@ -100,7 +100,7 @@ def rank_table(
             f"The network has {fitted.network_.n_edges} edges; only the strongest of "
             "each feature are kept to find redundant features."
         )
-    parameters = {**get(ranker)().get_params(), **parameters}
+    parameters = fitted.get_params()
     is_given = parameters.get("similarity") == "precomputed"
     findings = {COVER: _picks, FRANE: _central}.get(ranker, _plain)
     shown = fitted.order_[: fitted.n_features_]
@@ -120,11 +120,6 @@ def rank_table(
         columns["correlation"] = [_number(r) for r in columns["correlation"]]
     first = {name: columns.pop(name) for name in ("rank", "feature")}
     return summary, {**first, "index": fitted.order_, **columns}, fitted
-
-
-def feature_labels(X: Any, names: Sequence[str] | None) -> list[str]:
-    """Return the names of the features, made up where there are none."""
-    return [f"x{j}" for j in range(X.shape[1])] if names is None else list(names)
 
 
 def plan_table(X: Any, parameters: Mapping[str, Any], ranker: str) -> dict[str, Any]:

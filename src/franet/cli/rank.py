@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from franet.cli import _output
+from franet.cli import _screen
 from franet.cli._errors import name_columns
 from franet.cli._options import (
     GroupedCommand,
+    parameters_of,
     rank_options,
     take_reading,
 )
 from franet.cli._paths import Reads
-from franet.cli._specs import parameters_of
-from franet.cli._terminal import clean
 from franet.exceptions import DataError, MissingExtraError, UsageError
 
 _DEMO_REPORT = Path("franet-demo-report.html")
+# Columns of the full ranking that AnnData has no other place for.
+_STABILITY = ("rank_low", "rank_high", "selected_share")
 
 
 @click.command(cls=GroupedCommand, short_help="Rank the features of a file.")
@@ -49,10 +51,12 @@ def rank(
     _check_together(ctx.params)
     reading, standardize = take_reading(options), options["standardize"]
     if output is not None:
-        _output.check_output(file, output, reading, force)
+        _check_output(file, output, reading, force)
     if report is not None:
-        _output.check_report(report, force)
-    from franet.cli import _job, _screen
+        from franet.report import check_report
+
+        check_report(report, force=force)
+    from franet.cli import _job
     from franet.cli._constraints import find_features, read_files
     from franet.io import read_table
 
@@ -62,7 +66,7 @@ def rank(
     lazy = None if needs_all else _job.largest_to_load(ranker, parameters)
     table = read_table(file, text=text, lazy=lazy, **reading)
     name_columns(table.names)
-    labels = _job.feature_labels(table.X, table.names)
+    labels = table.names or [f"x{j}" for j in range(table.X.shape[1])]
     parameters |= find_features(options, files, labels)
     if options["dry_run"]:
         plan = _job.plan_table(table.X, parameters, ranker)
@@ -78,7 +82,7 @@ def rank(
             X, labels, parameters, ranker=ranker, top=options["top"], listener=bar
         )
         if report is not None:
-            _output.write_report(report, force, ranking, X, labels, file.name, notes)
+            _write_report(report, force, ranking, X, labels, file.name, notes)
         if n_boot is not None:
             seed, n_jobs = options["seed"], options["n_jobs"]
             _job.add_stability(ranking, X, n_boot, seed, n_jobs, bar)
@@ -86,23 +90,23 @@ def rank(
     summary["warnings"][:0] = notes
     summary["standardized"] = standardize
     if output is not None:
-        _output.write_output(file, output, reading, ranking, force)
+        _write_output(file, output, reading, ranking, force)
     if not quiet:
-        _screen.warn(summary["warnings"])
+        _screen.warn(*summary["warnings"])
     if as_json:
         _screen.show_json(summary)
     elif not quiet:
         _screen.show(summary)
         if table.labels is not None and not reading["transpose"]:
-            label = clean(repr(table.labels))
+            label = _screen.clean(repr(table.labels))
             click.echo(f"Row labels: {label} (--no-index if it is a feature)")
         if output is not None:
-            where = f"{output} (var)" if _output.is_h5ad(output) else str(output)
+            where = f"{output} (var)" if _is_h5ad(output) else str(output)
             click.echo(f"All {len(labels):,} features: {where}")
         if report is not None:
             click.echo(f"Report: {report}")
     if report is not None and options["open_report"]:
-        _output.show_in_browser(report)
+        _show_in_browser(report)
 
 
 def _check_together(given: dict[str, Any]) -> None:
@@ -125,6 +129,144 @@ def _check_together(given: dict[str, Any]) -> None:
         raise UsageError("--open shows the report; name it by --report report.html")
 
 
+def _check_output(
+    file: Path, output: Path, reading: Mapping[str, Any], force: bool
+) -> None:
+    """Raise before any work where the ranking could not be written after it.
+
+    Parameters
+    ----------
+    file, output : Path
+        The file to read, and the one to write.
+    reading : mapping
+        How the file is read.
+    force : bool
+        Whether a file that is there may be replaced.
+    """
+    from franet._common.optional import require
+    from franet.io import check_target
+    from franet.io._formats import find_format
+    from franet.io._write import output_format
+
+    if not _is_h5ad(output):
+        output_format(output)
+    elif (kind := find_format(file, reading["format"])) != "h5ad":
+        raise UsageError(
+            f"--output: a .h5ad file is a copy of the .h5ad file that is ranked, but "
+            f"{file} is {kind}; end the name in .csv, .tsv, .json or .parquet"
+        )
+    elif reading["transpose"]:
+        raise UsageError(
+            "--output: a .h5ad file holds the ranks of its variables, but --transpose "
+            "ranks observations; leave it out, or end the name in .csv"
+        )
+    else:
+        require("anndata", "Writing h5ad files", "anndata")
+    check_target(output, force=force)
+
+
+def _is_h5ad(path: Path) -> bool:
+    """Return whether a file is to be a copy of a .h5ad file."""
+    return path.suffix.lower() == ".h5ad"
+
+
+def _write_output(
+    file: Path,
+    output: Path,
+    reading: Mapping[str, Any],
+    ranking: tuple[dict[str, Any], dict[str, Any], Any],
+    force: bool,
+) -> None:
+    """Write the full ranking, or a copy of the .h5ad file with the ranking in it.
+
+    Parameters
+    ----------
+    file, output : Path
+        The file that was read, and the one to write.
+    reading : mapping
+        How the file was read.
+    ranking : tuple
+        What `rank_table` returned.
+    force : bool
+        Whether a file that is there may be replaced.
+    """
+    summary, columns, fitted = ranking
+    if not _is_h5ad(output):
+        from franet.io import write_table
+
+        write_table(columns, output, force=force)
+        return
+    import numpy as np
+    from sklearn.base import clone
+
+    from franet.anndata._file import write_ranked_file
+
+    back = np.argsort(columns["index"])
+    write_ranked_file(
+        file,
+        output,
+        clone(fitted).set_params(**summary["parameters"]),
+        fitted,
+        layer=reading["variable"],
+        more={name: columns[name][back] for name in _STABILITY if name in columns},
+        notes={"standardized": summary["standardized"]},
+        force=force,
+    )
+
+
+def _write_report(
+    path: Path,
+    force: bool,
+    ranking: tuple[dict[str, Any], dict[str, Any], Any],
+    X: Any,
+    labels: Sequence[str],
+    title: str,
+    notes: Sequence[str] = (),
+) -> None:
+    """Write the page that shows a ranking.
+
+    Parameters
+    ----------
+    path : Path
+        The file to write.
+    force : bool
+        Whether a file that is there may be replaced.
+    ranking : tuple
+        What `rank_table` returned.
+    X : array of shape (n_examples, n_features)
+        The table that was ranked.
+    labels : sequence of str
+        What its features are called.
+    title : str
+        The title of the page.
+    notes : sequence of str
+        What else the page warns of.
+    """
+    from franet.report import summarize, write
+
+    summary, _, fitted = ranking
+    # The report itself explains what Cover and FRANe warn of, with more detail.
+    explained = summary["ranker"] in ("cover", "frane")
+    page = summarize(
+        fitted,
+        X,
+        names=labels,
+        title=title,
+        seconds=summary["seconds"],
+        warnings=[*notes] if explained else [*notes, *summary["warnings"]],
+    )
+    write(page, path, force=force)
+
+
+def _show_in_browser(path: Path) -> None:
+    """Open the report, or say that there is no browser to open it in."""
+    import webbrowser
+
+    # A path would be taken for the name of a host by some browsers.
+    if not webbrowser.open(path.resolve().as_uri()):
+        _screen.warn(f"no browser was found; open {path} in one yourself")
+
+
 @click.command(short_help="Rank the features of a small data set, as a first look.")
 @click.option(
     "--open", "open_report", is_flag=True, help="Show the report in the browser."
@@ -136,7 +278,8 @@ def demo(open_report: bool) -> None:
     """
     from sklearn.datasets import load_breast_cancer
 
-    from franet.cli import _job, _screen
+    from franet.cli import _job
+    from franet.report import check_report
 
     data = load_breast_cancer()
     names = [str(name) for name in data.feature_names]
@@ -146,21 +289,21 @@ def demo(open_report: bool) -> None:
     )
     why_not = ""
     try:
-        _output.check_report(_DEMO_REPORT, force=True)
+        check_report(_DEMO_REPORT, force=True)
     except (DataError, MissingExtraError) as err:
         why_not = str(err)
     X = _job.standardized(data.data)
     with _screen.ProgressBar() as bar:
         ranking = _job.rank_table(X, names, {}, top=10, listener=bar)
         if not why_not:
-            _output.write_report(_DEMO_REPORT, True, ranking, X, names, "Tumours")
-    _screen.warn(ranking[0]["warnings"])
+            _write_report(_DEMO_REPORT, True, ranking, X, names, "Tumours")
+    _screen.warn(*ranking[0]["warnings"])
     _screen.show(ranking[0])
     click.echo("\nYour own table, with examples in rows and features in columns:")
     options = "" if why_not else " --report report.html --open"
     click.echo(f"  franet rank data.csv --output ranking.csv{options}")
     click.echo(f"\n{why_not or f'Open in a browser: {_DEMO_REPORT}'}")
     if open_report and why_not:
-        _screen.warn(["there is no report to open"])
+        _screen.warn("there is no report to open")
     elif open_report:
-        _output.show_in_browser(_DEMO_REPORT)
+        _show_in_browser(_DEMO_REPORT)
