@@ -69,19 +69,22 @@ def parse_datasets(text: str, paper: bool | None = True) -> list[str]:
     return list(dict.fromkeys(get(name).name for name in wanted))
 
 
-def parse_counts(text: str) -> Any:
+def parse_counts(text: str) -> str | list[int]:
     """Return ``powers``, or a list of numbers of features."""
-    return text if text == "powers" else _numbers("--n-features", text)
+    try:
+        return text if text == "powers" else [int(part) for part in text.split(",")]
+    except ValueError:
+        raise UsageError(
+            f"--n-features {text}: give 'powers' or whole numbers"
+        ) from None
 
 
 def parse_folds(text: str) -> str | int:
     """Return ``paper``, or a number of folds."""
-    if text == "paper":
-        return text
-    number, *more = _numbers("--folds", text)
-    if more:
-        raise UsageError(f"--folds {text}: give 'paper' or one number")
-    return number
+    try:
+        return text if text == "paper" else int(text)
+    except ValueError:
+        raise UsageError(f"--folds {text}: give 'paper' or a whole number") from None
 
 
 def parse_measures(text: str | None) -> list[str] | None:
@@ -106,13 +109,6 @@ def _ranker(spec: str) -> Any:
     return ranker
 
 
-def _numbers(option: str, text: str) -> list[int]:
-    try:
-        return [int(part) for part in text.split(",")]
-    except ValueError as err:
-        raise UsageError(f"{option} {text}: give whole numbers") from err
-
-
 def _split(text: str, mark: str) -> list[str]:
     """Return the parts between marks that stand outside brackets and quotes."""
     parts, depth, quoted = [""], 0, False
@@ -128,13 +124,14 @@ def _split(text: str, mark: str) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
-def parsed_by(parse: Callable[[str], Any]) -> Callable[..., Any]:
-    """Return the callback of an option whose text is parsed, unless by a shell."""
+def parsed(parse: Callable[[str], Any], metavar: str, **more: Any) -> dict[str, Any]:
+    """Return what click is to know about an option whose text is parsed."""
 
-    def parsed(ctx: click.Context, param: click.Parameter, text: str) -> Any:
+    def callback(ctx: click.Context, param: click.Parameter, text: str) -> Any:
+        # A shell that completes the line needs no values.
         return text if ctx.resilient_parsing else parse(text)
 
-    return parsed
+    return {"callback": callback, "metavar": metavar, **more}
 
 
 _COUNT = {"type": click.IntRange(min=1)}
@@ -144,16 +141,11 @@ JUDGING: Rows = {
     "--rankers": (
         "Rankers with commas between them, or all. With parameters: "
         "frane:variant=reference:n_thresholds=50",
-        {
-            "default": "all",
-            "metavar": "SPECS",
-            "callback": parsed_by(parse_rankers),
-            "shell_complete": _complete.rankers,
-        },
+        parsed(parse_rankers, "SPECS", shell_complete=_complete.rankers, default="all"),
     ),
     "--folds": (
         "The partition of the paper, or a number of shuffled folds.",
-        {"default": "paper", "metavar": "paper|N", "callback": parsed_by(parse_folds)},
+        parsed(parse_folds, "paper|N", default="paper"),
     ),
     "--repeats": (
         "Repetitions of --folds N, with other shuffles.",
@@ -161,11 +153,7 @@ JUDGING: Rows = {
     ),
     "--n-features": (
         "At how many features rankings are judged; powers: 1, 2, 4, … and all.",
-        {
-            "default": "powers",
-            "metavar": "powers|16,64",
-            "callback": parsed_by(parse_counts),
-        },
+        parsed(parse_counts, "powers|16,64", default="powers"),
     ),
     "--seed": (
         "The seed of --folds N, and of rankers that have none.",

@@ -212,7 +212,7 @@ _heading_of = {
 }
 
 
-def options(rows: Rows) -> Decorator:
+def add(rows: Rows) -> Decorator:
     """Return a decorator that adds options; a default is part of the help."""
 
     def decorate(command: Any) -> Any:
@@ -235,22 +235,18 @@ def group(name: str, text: str) -> click.Group:
     return click.Group(name, help=text, callback=show_help, invoke_without_command=True)
 
 
-reading_options = options(_SECTIONS["Input"])
-rank_options = options(
+reading_options = add(_SECTIONS["Input"])
+rank_options = add(
     {names: row for rows in _SECTIONS.values() for names, row in rows.items()}
 )
 
 
 def take_reading(options: dict[str, Any]) -> dict[str, Any]:
-    """Take the arguments of the reader out of `options`, and return them."""
-    names = [
-        names.partition("/")[0][2:].replace("-", "_") for names in _SECTIONS["Input"]
-    ]
-    reading = {name: options.pop(name) for name in names}
-    for name in ("header", "index", "decimal"):
-        if reading[name] is None:
-            reading[name] = "auto"
-    return reading
+    """Take the arguments of the reader out of `options`, and return those given."""
+    starts = [names.partition("/")[0] for names in _SECTIONS["Input"]]
+    names = [start[2:].replace("-", "_") for start in starts]
+    found = {name: options.pop(name) for name in names}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def parameters_of(params: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -17,7 +17,9 @@ import click
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import Progress, TaskID
+    from rich.progress import Progress
+
+    from franet._common.table import TextTable
 
 _PATIENCE = 1.0  # seconds without a sign of life
 _COLORS = {"error": "red", "warning": "yellow"}
@@ -55,7 +57,7 @@ def clean(text: str) -> str:
 
 
 def has_colors(stream: Any) -> bool:
-    """Return whether a stream takes colours: NO_COLOR, FORCE_COLOR, then a terminal."""
+    """Return whether a stream takes colors: NO_COLOR, FORCE_COLOR, then a terminal."""
     if os.environ.get("NO_COLOR"):
         return False
     if os.environ.get("FORCE_COLOR"):
@@ -82,7 +84,7 @@ def open_console(stderr: bool = False) -> Console:
     # stderr takes every character; it belongs to the program that shows a progress bar.
     if not stderr and hasattr(stream, "reconfigure"):
         stream.reconfigure(errors="replace")
-    # Without colours rich would still write in bold.
+    # Without colors rich would still write in bold.
     return Console(
         stderr=stderr,
         color_system="auto" if has_colors(stream) else None,
@@ -93,7 +95,7 @@ def open_console(stderr: bool = False) -> Console:
 
 
 def print_table(
-    console: Console, rows: Sequence[dict[str, Any]], words: Collection[str]
+    console: Console, rows: Sequence[dict[str, Any]], words: Sequence[str]
 ) -> None:
     """Print rows as a table; to a file or a pipe with all of its columns in full.
 
@@ -102,20 +104,19 @@ def print_table(
     console : Console
         Where to print it.
     rows : sequence of dict
-        Cells by column, the same columns in each; the first column of words is bold.
-    words : collection of str
-        The columns that hold words: they are aligned left and wrapped.
+        Cells by column, the same columns in each.
+    words : sequence of str
+        The columns that hold words, of which the first is bold; others hold numbers.
     """
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    bold = next(name for name in rows[0] if name in words)
     for name in rows[0]:
-        style = "bold" if name == bold else None
+        style = "bold" if name == words[0] else None
         if name in words:
-            table.add_column(name, overflow="fold", style=style)
+            table.add_column(name, style=style, overflow="fold")
         else:
             table.add_column(name, justify="right")
     for row in rows:
@@ -140,7 +141,7 @@ class ProgressBar:
         self._hidden = hidden or not sys.stderr.isatty()
         self._start = time.monotonic()
         self._bar: Progress | None = None
-        self._task: TaskID | None = None
+        self._task: Any = None
         self._stage = ""
 
     def __enter__(self) -> Self:
@@ -155,10 +156,10 @@ class ProgressBar:
 
             self._bar = Progress(console=open_console(stderr=True), transient=True)
             self._bar.start()
-        if self._task is None or stage != self._stage:
-            if self._task is not None:
-                self._bar.remove_task(self._task)
-            self._task, self._stage = self._bar.add_task(stage), stage
+            self._task = self._bar.add_task("")
+        if stage != self._stage:
+            self._stage = stage
+            self._bar.reset(self._task, description=stage)
         self._bar.update(self._task, completed=done, total=total)
 
     def __exit__(self, *error: object) -> None:
@@ -198,6 +199,12 @@ def show_json(document: dict[str, Any]) -> None:
     """Write one JSON document, which has null where there is no finite number."""
     finite = json.loads(json.dumps(document), parse_constant=lambda name: None)
     click.echo(json.dumps(finite, indent=1))
+
+
+def show_results(kind: str, table: TextTable, **more: Any) -> None:
+    """Write a table of results, and more, as one JSON document."""
+    head = {"format": kind, "version": 1, "columns": table.columns}
+    show_json({**head, "rows": table.rows, "notes": table.notes, **more})
 
 
 def show(summary: dict[str, Any]) -> None:

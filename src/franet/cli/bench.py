@@ -10,25 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from franet.cli import _complete
-from franet.cli._judging import (
-    FORCE,
-    JUDGING,
-    SHOWN,
-    parse_datasets,
-    parse_measures,
-    parsed_by,
-)
-from franet.cli._options import AS_JSON, FLAG, NEW_FILE, Rows, group, options
+from franet.cli import _complete, _judging, _options, _screen
+from franet.cli._errors import in_words
 from franet.cli._paths import Command, ReadsResults, Writes, check_paths, results_files
-from franet.cli._screen import ProgressBar, save_picture, show_json, warn
 from franet.exceptions import DataError, UsageError
 
 if TYPE_CHECKING:
     from franet.evaluation.results import Results
     from franet.evaluation.runner import Status, Summary
 
-bench = group("bench", "Compare rankers on the data sets of the paper.")
+bench = _options.group("bench", "Compare rankers on the data sets of the paper.")
 
 _FORBIDDEN = re.compile(r"[^\w.-]")  # in the names of files
 _SHOWN = 5  # failures that are told one by one
@@ -36,30 +27,28 @@ _EVERY = 30.0  # seconds between two lines where there is no terminal
 
 _folder = click.argument("folder", type=ReadsResults(path_type=Path))
 _NEW_FOLDER = {"required": True, "metavar": "DIR", "type": Writes(path_type=Path)}
-_RUN: Rows = {
+_RUN: _options.Rows = {
     "--datasets": (
         "Names with commas between them, or all of the paper's table.",
-        {
-            "default": "all",
-            "metavar": "NAMES",
-            "callback": parsed_by(parse_datasets),
-            "shell_complete": _complete.datasets,
-        },
+        _judging.parsed(
+            _judging.parse_datasets,
+            "NAMES",
+            shell_complete=_complete.datasets,
+            default="all",
+        ),
     ),
     "--out": (
         "The folder of results. What it holds is not measured again, unless another "
         "version of franet measured it.",
         _NEW_FOLDER,
     ),
-    **JUDGING,
+    **_judging.JUDGING,
     "--measures": (
         "Measures with commas between them, or all.  [default: those that need no "
         "classes]",
-        {
-            "metavar": "NAMES",
-            "callback": parsed_by(parse_measures),
-            "shell_complete": _complete.measures,
-        },
+        _judging.parsed(
+            _judging.parse_measures, "NAMES", shell_complete=_complete.measures
+        ),
     ),
     "--jobs n_jobs": (
         "Worker processes, among which the cores are divided.  [default: all cores]",
@@ -74,17 +63,20 @@ _RUN: Rows = {
         "data count.",
         {"metavar": "SIZE"},
     ),
-    "--retry-failed": ("Try again what failed before.", FLAG),
-    "--skip-missing": ("Leave out data sets that are not here.", FLAG),
-    "--quiet": ("No progress, and no lines but errors.", FLAG),
+    "--retry-failed": ("Try again what failed before.", _options.FLAG),
+    "--skip-missing": ("Leave out data sets that are not here.", _options.FLAG),
+    "--quiet": ("No progress, and no lines but errors.", _options.FLAG),
 }
-_RESULTS: Rows = {
-    **SHOWN,
+_RESULTS: _options.Rows = {
+    **_judging.SHOWN,
     "--folds": ("Which folds, where the folder holds several.", {"metavar": "NAME"}),
-    **FORCE,
+    **_judging.FORCE,
 }
-_TABLE: Rows = {"--csv": ("Write the table to this file, with all digits.", NEW_FILE)}
-_PLOT: Rows = {
+_TABLE: _options.Rows = {
+    "--csv": ("Write the table to this file, with all digits.", _options.NEW_FILE),
+    **_options.AS_JSON,
+}
+_PLOT: _options.Rows = {
     "--out": ("The folder for the pictures.", _NEW_FOLDER),
     "--format kind": (
         "The format of the pictures.",
@@ -93,7 +85,7 @@ _PLOT: Rows = {
 }
 
 
-class BenchBar(ProgressBar):
+class BenchBar(_screen.ProgressBar):
     """A bar on a terminal; elsewhere a line now and then, for logs.
 
     Parameters
@@ -124,14 +116,8 @@ class BenchBar(ProgressBar):
 @bench.command(
     cls=Command, short_help="Run rankers on data sets; can be stopped and resumed."
 )
-@options(_RUN)
-def run(
-    datasets: list[str],
-    rankers: dict[str, Any],
-    out: Path,
-    quiet: bool,
-    **options: Any,
-) -> None:
+@_options.add(_RUN)
+def run(quiet: bool, **options: Any) -> None:
     """Run rankers on data sets and add what they measure to a folder.
 
     Stop it when you like, and give the same command again: it continues where it was.
@@ -140,11 +126,11 @@ def run(
     from franet._common.progress import listening
     from franet.evaluation import runner
 
+    datasets, out = options["datasets"], options["out"]
     _check_store(datasets, out)
     try:
         with BenchBar(quiet) as bar, listening(bar):
-            tell = bar.tell
-            summary = runner.run(datasets, rankers, out, listener=tell, **options)
+            summary = runner.run(listener=bar.tell, **options)
     except KeyboardInterrupt:
         click.echo("Stopped. What is finished is kept; run again to resume.", err=True)
         raise
@@ -154,7 +140,7 @@ def run(
 
 @bench.command(cls=Command, short_help="Print the results as a table.")
 @_folder
-@options({**_RESULTS, **_TABLE, **AS_JSON})
+@_options.add({**_RESULTS, **_TABLE})
 def table(
     folder: Path,
     at: int,
@@ -178,27 +164,17 @@ def table(
     if csv is not None:
         with atomic_write(csv, force=force) as file:
             file.write(made.to_csv())
-    if not as_json:
+    if as_json:
+        _screen.show_results("franet-bench-table", made, at=at, measure=measure)
+    else:
         click.echo(str(made))
-        return
-    show_json(
-        {
-            "format": "franet-bench-table",
-            "version": 1,
-            "at": at,
-            "measure": measure,
-            "columns": made.columns,
-            "rows": made.rows,
-            "notes": made.notes,
-        }
-    )
 
 
 @bench.command(
     cls=Command, short_help="Draw curves and the critical-difference diagram."
 )
 @_folder
-@options({**_PLOT, **_RESULTS})
+@_options.add({**_PLOT, **_RESULTS})
 def plot(
     folder: Path,
     out: Path,
@@ -225,16 +201,16 @@ def plot(
     out.mkdir(parents=True, exist_ok=True)
     for dataset, picture in pictures.items():
         if not any(results.has(dataset, name, measure) for name in results.rankers):
-            warn(f"{dataset}: no ranker finished all folds")
+            _screen.warn(f"{dataset}: no ranker finished all folds")
             continue
         ax = results.plot_curves(dataset, measure=measure)
-        click.echo(save_picture(ax, picture, force))
+        click.echo(_screen.save_picture(ax, picture, force))
     try:
         ax = _critical_difference(results, at, measure)
     except (DataError, UsageError) as err:
-        warn(f"no critical-difference diagram: {err}")
+        _screen.warn(f"no critical-difference diagram: {in_words(err)}")
     else:
-        click.echo(save_picture(ax, last, force))
+        click.echo(_screen.save_picture(ax, last, force))
 
 
 def _check_store(names: list[str], out: Path) -> None:
@@ -251,12 +227,12 @@ def _tell(summary: Summary, names: list[str], out: Path) -> None:
     left_out = [name for name in names if name not in summary.datasets]
     more = len(summary.failed) - _SHOWN
     if left_out:
-        warn(f"{len(left_out)} data sets are not here: {', '.join(left_out)}")
+        _screen.warn(f"{len(left_out)} data sets are not here: {', '.join(left_out)}")
     for each in summary.failed[:_SHOWN]:
         place = f"{each.ranker} on {each.dataset}, fold {each.fold}"
-        warn(f"{place}: {each.status}. {each.reason}")
+        _screen.warn(f"{place}: {each.status}. {each.reason}")
     if more > 0:
-        warn(f"{more} more failed")
+        _screen.warn(f"{more} more failed")
     click.echo(
         f"{summary.measured:,} measured, {len(summary.failed):,} failed, "
         f"{summary.skipped:,} were there already: {out}"
@@ -283,7 +259,7 @@ def _results(folder: Path, folds: str | None) -> Results:
     chosen = [each for each in records if each.folds == (folds or kinds[0])]
     versions = sorted({record.version for record in chosen})
     if len(versions) > 1:
-        warn(f"{folder}: measured by several versions, {', '.join(versions)}")
+        _screen.warn(f"{folder}: measured by several versions, {', '.join(versions)}")
     return Results(chosen)
 
 

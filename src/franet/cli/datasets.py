@@ -10,14 +10,14 @@ import click
 
 from franet.cli import _complete, _screen
 from franet.cli._judging import parse_datasets
-from franet.cli._options import AS_JSON, group, options
+from franet.cli._options import AS_JSON, add, group
 from franet.exceptions import DataError
 
 datasets = group("datasets", "List and fetch the data sets of the paper.")
 
 
 @datasets.command("list", short_help="List the data sets, and which are here.")
-@options(AS_JSON)
+@add(AS_JSON)
 def list_(as_json: bool) -> None:
     """List the data sets, and which of them are on this machine.
 

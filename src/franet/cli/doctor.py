@@ -6,6 +6,7 @@ import os
 import platform
 import re
 import sys
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,7 +14,7 @@ from typing import Any, NamedTuple
 import click
 
 from franet import __version__
-from franet.cli._options import AS_JSON, options
+from franet.cli._options import AS_JSON, add
 from franet.cli._screen import clean, show_json, size
 from franet.exceptions import MissingExtraError
 
@@ -33,7 +34,7 @@ _VARIABLES = (
 
 
 @click.command(short_help="Show what is installed and what this machine has.")
-@options(AS_JSON)
+@add(AS_JSON)
 @click.pass_context
 def doctor(ctx: click.Context, as_json: bool) -> None:
     """Show what franet finds on this machine, and what to do about what it lacks.
@@ -121,19 +122,17 @@ def packages(requires: list[str] | None = None) -> list[Package]:
         where it is only found on the path.
     """
     if requires is None:
-        try:
+        requires = []
+        with suppress(metadata.PackageNotFoundError):
             requires = metadata.requires("franet") or []
-        except metadata.PackageNotFoundError:
-            requires = []
     found = []
     for match in filter(None, map(_REQUIREMENT.match, requires)):
         name, least, extra = match.groups(default="")
         if name == "franet":  # an extra made of extras
             continue
-        try:
+        version = None
+        with suppress(metadata.PackageNotFoundError):
             version = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            version = None
         found.append(Package(name, extra, least, version))
     return found
 
@@ -250,12 +249,11 @@ def _kernels() -> tuple[Path, str]:
     from franet.engine.kernels import extrema
 
     package = Path(franet.__file__).parent
-    if not hasattr(extrema, "_cache"):  # NUMBA_DISABLE_JIT
-        return package, "**/*.nb[ci]"
-    place = Path(extrema._cache.cache_path)
-    if package in place.parents:
-        return package, "**/*.nb[ci]"
-    return place.parent, "*/*.nb[ci]"
+    if hasattr(extrema, "_cache"):  # not with NUMBA_DISABLE_JIT
+        place = Path(extrema._cache.cache_path)
+        if package not in place.parents:
+            return place.parent, "*/*.nb[ci]"
+    return package, "**/*.nb[ci]"
 
 
 def _folder(path: Path, pattern: str) -> dict[str, Any]:

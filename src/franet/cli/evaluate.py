@@ -8,27 +8,15 @@ from typing import Any
 
 import click
 
+from franet.cli import _judging, _options, _screen
 from franet.cli._errors import name_columns
-from franet.cli._judging import FORCE, JUDGING, SHOWN
-from franet.cli._options import (
-    AS_JSON,
-    FLAG,
-    NEW_FILE,
-    Rows,
-    options,
-    reading_options,
-    take_reading,
-)
 from franet.cli._paths import Command, Reads
-from franet.cli._screen import ProgressBar, left_out, save_picture, show_json, warn
 from franet.exceptions import UsageError
 
 _PICTURES = (".svg", ".png", ".pdf")
-
-
-_OPTIONS: Rows = {
-    **JUDGING,
-    **SHOWN,
+_OPTIONS: _options.Rows = {
+    **_judging.JUDGING,
+    **_judging.SHOWN,
     "--tolerance": (
         "How much worse than the best the recommended number may be.",
         {"type": click.FloatRange(min=0), "default": 0.01},
@@ -37,14 +25,14 @@ _OPTIONS: Rows = {
         "Do not judge random columns and column-subset beside the others.",
         {"flag_value": False, "default": True, "show_default": False},
     ),
-    "--plot": ("Draw the curves into this .svg, .png or .pdf file.", NEW_FILE),
+    "--plot": ("Draw the curves into this .svg, .png or .pdf file.", _options.NEW_FILE),
     "--output": (
         "Write every value to this .csv, .tsv, .json or .parquet file.",
-        NEW_FILE,
+        _options.NEW_FILE,
     ),
-    **FORCE,
-    **AS_JSON,
-    "--quiet": ("No progress, no warnings.", FLAG),
+    **_judging.FORCE,
+    **_options.AS_JSON,
+    "--quiet": ("No progress, no warnings.", _options.FLAG),
 }
 
 
@@ -54,8 +42,8 @@ _OPTIONS: Rows = {
     short_help="Judge rankers on a file: which, and how many features.",
 )
 @click.argument("file", type=Reads(path_type=Path))
-@options(_OPTIONS)
-@reading_options
+@_options.add(_OPTIONS)
+@_options.reading_options
 def evaluate(
     file: Path,
     at: int,
@@ -87,12 +75,12 @@ def evaluate(
         if path is not None:
             check(path)
             check_target(path, force=force)
-    table = read_table(file, **take_reading(more))
+    table = read_table(file, **_options.take_reading(more))
     name_columns(table.names)
     if table.dropped and not quiet:
-        warn(left_out(table.dropped))
+        _screen.warn(_screen.left_out(table.dropped))
     n = table.X.shape[1]
-    with ProgressBar(hidden=quiet) as bar:
+    with _screen.ProgressBar(hidden=quiet) as bar:
         results = judge(
             table.X,
             n_features=sorted({*feature_counts(n_features, n), min(at, n)}),
@@ -106,23 +94,18 @@ def evaluate(
         columns = zip(*results.rows(), strict=True)
         write_table(dict(zip(Row._fields, columns, strict=True)), output, force=force)
     if plot is not None:
-        save_picture(results.plot_curves(measure=measure), plot, force)
+        _screen.save_picture(results.plot_curves(measure=measure), plot, force)
     made = results.table(at, measure)
     advice = results.recommend(measure=measure, tolerance=tolerance)
-    if not as_json:
+    if as_json:
+        _screen.show_results(
+            "franet-evaluation",
+            made,
+            recommendation=asdict(advice),
+            values=[row._asdict() for row in results.rows()],
+        )
+    else:
         click.echo(f"{made}\n\n{advice}")
-        return
-    show_json(
-        {
-            "format": "franet-evaluation",
-            "version": 1,
-            "columns": made.columns,
-            "rows": made.rows,
-            "notes": made.notes,
-            "recommendation": asdict(advice),
-            "values": [row._asdict() for row in results.rows()],
-        }
-    )
 
 
 def _check_picture(path: Path) -> None:

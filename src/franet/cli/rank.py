@@ -4,29 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from franet.cli import _screen
+from franet._common.progress import listening
+from franet.cli import _options, _screen
 from franet.cli._errors import name_columns
-from franet.cli._options import (
-    GroupedCommand,
-    parameters_of,
-    rank_options,
-    take_reading,
-)
 from franet.cli._paths import Reads
 from franet.exceptions import DataError, MissingExtraError, UsageError
+
+if TYPE_CHECKING:
+    from franet.cli._job import Ranking
 
 _DEMO_REPORT = Path("franet-demo-report.html")
 # Columns of the full ranking that AnnData has no other place for.
 _STABILITY = ("rank_low", "rank_high", "selected_share")
 
 
-@click.command(cls=GroupedCommand, short_help="Rank the features of a file.")
+@click.command(cls=_options.GroupedCommand, short_help="Rank the features of a file.")
 @click.argument("file", type=Reads(path_type=Path))
-@rank_options
+@_options.rank_options
 @click.pass_context
 def rank(
     ctx: click.Context,
@@ -47,9 +45,9 @@ def rank(
     mtx, libsvm or arff (also gzipped), parquet, feather, npy, npz, mat, h5ad, hdf5
     or zarr.
     """
-    parameters = parameters_of(ctx.params)
+    parameters = _options.parameters_of(ctx.params)
     _check_together(ctx.params)
-    reading, standardize = take_reading(options), options["standardize"]
+    reading, standardize = _options.take_reading(options), options["standardize"]
     if output is not None:
         _check_output(file, output, reading, force)
     if report is not None:
@@ -77,20 +75,18 @@ def rank(
         return
     X = _job.standardized(table.X) if standardize else table.X
     notes = [_screen.left_out(table.dropped)] if table.dropped else []
-    with _screen.ProgressBar(hidden=quiet) as bar:
-        ranking = _job.rank_table(
-            X, labels, parameters, ranker=ranker, top=options["top"], listener=bar
-        )
+    top, seed, n_jobs = options["top"], options["seed"], options["n_jobs"]
+    with _screen.ProgressBar(hidden=quiet) as bar, listening(bar):
+        ranking = _job.rank_table(X, labels, parameters, ranker=ranker, top=top)
         if report is not None:
-            _write_report(report, force, ranking, X, labels, file.name, notes)
+            _write_report(ranking, report, force, file.name, notes)
         if n_boot is not None:
-            seed, n_jobs = options["seed"], options["n_jobs"]
-            _job.add_stability(ranking, X, n_boot, seed, n_jobs, bar)
-    summary = ranking[0]
+            _job.add_stability(ranking, n_boot, seed, n_jobs)
+    summary = ranking.summary
     summary["warnings"][:0] = notes
     summary["standardized"] = standardize
     if output is not None:
-        _write_output(file, output, reading, ranking, force)
+        _write_output(ranking, file, output, reading.get("variable"), force)
     if not quiet:
         _screen.warn(*summary["warnings"])
     if as_json:
@@ -150,7 +146,7 @@ def _check_output(
 
     if not _is_h5ad(output):
         output_format(output)
-    elif (kind := find_format(file, reading["format"])) != "h5ad":
+    elif (kind := find_format(file, reading.get("format"))) != "h5ad":
         raise UsageError(
             f"--output: a .h5ad file is a copy of the .h5ad file that is ranked, but "
             f"{file} is {kind}; end the name in .csv, .tsv, .json or .parquet"
@@ -171,26 +167,22 @@ def _is_h5ad(path: Path) -> bool:
 
 
 def _write_output(
-    file: Path,
-    output: Path,
-    reading: Mapping[str, Any],
-    ranking: tuple[dict[str, Any], dict[str, Any], Any],
-    force: bool,
+    ranking: Ranking, file: Path, output: Path, layer: str | None, force: bool
 ) -> None:
     """Write the full ranking, or a copy of the .h5ad file with the ranking in it.
 
     Parameters
     ----------
+    ranking : Ranking
+        What to write.
     file, output : Path
         The file that was read, and the one to write.
-    reading : mapping
-        How the file was read.
-    ranking : tuple
-        What `rank_table` returned.
+    layer : str or None
+        Which layer of a .h5ad file was read.
     force : bool
         Whether a file that is there may be replaced.
     """
-    summary, columns, fitted = ranking
+    summary, columns, fitted, _, _ = ranking
     if not _is_h5ad(output):
         from franet.io import write_table
 
@@ -207,7 +199,7 @@ def _write_output(
         output,
         clone(fitted).set_params(**summary["parameters"]),
         fitted,
-        layer=reading["variable"],
+        layer=layer,
         more={name: columns[name][back] for name in _STABILITY if name in columns},
         notes={"standardized": summary["standardized"]},
         force=force,
@@ -215,28 +207,18 @@ def _write_output(
 
 
 def _write_report(
-    path: Path,
-    force: bool,
-    ranking: tuple[dict[str, Any], dict[str, Any], Any],
-    X: Any,
-    labels: Sequence[str],
-    title: str,
-    notes: Sequence[str] = (),
+    ranking: Ranking, path: Path, force: bool, title: str, notes: Sequence[str] = ()
 ) -> None:
     """Write the page that shows a ranking.
 
     Parameters
     ----------
+    ranking : Ranking
+        What to show.
     path : Path
         The file to write.
     force : bool
         Whether a file that is there may be replaced.
-    ranking : tuple
-        What `rank_table` returned.
-    X : array of shape (n_examples, n_features)
-        The table that was ranked.
-    labels : sequence of str
-        What its features are called.
     title : str
         The title of the page.
     notes : sequence of str
@@ -244,7 +226,7 @@ def _write_report(
     """
     from franet.report import summarize, write
 
-    summary, _, fitted = ranking
+    summary, _, fitted, X, labels = ranking
     # The report itself explains what Cover and FRANe warn of, with more detail.
     explained = summary["ranker"] in ("cover", "frane")
     page = summarize(
@@ -293,12 +275,12 @@ def demo(open_report: bool) -> None:
     except (DataError, MissingExtraError) as err:
         why_not = str(err)
     X = _job.standardized(data.data)
-    with _screen.ProgressBar() as bar:
-        ranking = _job.rank_table(X, names, {}, top=10, listener=bar)
+    with _screen.ProgressBar() as bar, listening(bar):
+        ranking = _job.rank_table(X, names, {}, top=10)
         if not why_not:
-            _write_report(_DEMO_REPORT, True, ranking, X, names, "Tumours")
-    _screen.warn(*ranking[0]["warnings"])
-    _screen.show(ranking[0])
+            _write_report(ranking, _DEMO_REPORT, True, "Tumours")
+    _screen.warn(*ranking.summary["warnings"])
+    _screen.show(ranking.summary)
     click.echo("\nYour own table, with examples in rows and features in columns:")
     options = "" if why_not else " --report report.html --open"
     click.echo(f"  franet rank data.csv --output ranking.csv{options}")
