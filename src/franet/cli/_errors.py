@@ -32,7 +32,6 @@ _ALL = {**OPTIONS, "settings": "--set", "ranker": "--ranker"}
 _ALIASES = {
     "measures": "measure",
     "n_features_to_select": "top",
-    "n_jobs": "jobs",
     "random_state": "seed",
 }
 _NAMES = "franet.names"  # of the columns, among what commands and the group share
@@ -70,13 +69,14 @@ def _write(field: Setting | Column) -> str:
     # Other commands than rank have few options for rankers.
     if not (option or "settings" in known) or (field.ranker and "ranker" not in known):
         return str(field)
-    if option:
-        several = isinstance(value, list | tuple)
-        text = ",".join(map(str, value)) if several else str(value)
-        text = option if value is ... else f"{option} {shlex.quote(text)}"
-    else:
-        text = value if isinstance(value, str) else json.dumps(value, default=str)
-        text = f"--set {name}" if value is ... else f"--set {name}={text}"
+    text = option or f"--set {name}"
+    if option and isinstance(value, list | tuple):
+        value = ",".join(map(str, value))
+    if option and value is not ...:
+        text += f" {shlex.quote(str(value))}"
+    elif value is not ...:
+        is_text = isinstance(value, str)
+        text += f"={value if is_text else json.dumps(value, default=str)}"
     rankers = {kind: name for name, (_, kind) in RANKERS.items()}
     return f"--ranker {rankers[field.ranker]} {text}" if field.ranker else text
 

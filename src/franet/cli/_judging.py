@@ -162,10 +162,7 @@ JUDGING: Rows = {
 }
 # Of which results are shown.
 SHOWN: Rows = {
-    "--at": (
-        "How many features the results are shown for.",
-        {"default": 16, **_COUNT},
-    ),
+    "--at": ("How many features the results are shown for.", {"default": 16, **_COUNT}),
     "--measure": (
         "The measure to show.",
         {"default": "rmae", "shell_complete": _complete.measures},

@@ -109,14 +109,12 @@ def _check_together(given: dict[str, Any]) -> None:
     """Raise before any work where an option has no meaning beside another one."""
     is_given, has_text = (given["similarity"] == x for x in ("precomputed", "mixed"))
     none = "examples, of which --similarity precomputed has none"
-    numbers = "is for tables of numbers, --similarity mixed for those with text"
+    text = "--standardize is for numbers, --similarity mixed for tables with text"
     plan = "--dry-run predicts one ranking, not the draws of --stability"
     for is_wrong, why in (
         (is_given and given["n_boot"], f"--stability draws {none}"),
         (is_given and given["standardize"], f"--standardize scales {none}"),
-        (has_text and given["transpose"], f"--transpose {numbers}"),
-        (has_text and given["standardize"], f"--standardize {numbers}"),
-        (has_text and given["drop_non_numeric"], f"--drop-non-numeric {numbers}"),
+        (has_text and given["standardize"], text),
         (given["dry_run"] and given["n_boot"], plan),
     ):
         if is_wrong:
