@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from evaluation.bad_rankers import load
 from franet import FRANe
 from franet.cli import main
-from franet.cli._specs import (
+from franet.cli._judging import (
     parse_counts,
     parse_folds,
     parse_measures,
@@ -119,16 +119,16 @@ def test_missing_data(tmp_path, monkeypatch):
     ("options", "message"),
     [
         (["--datasets", "colon,nonsense"], "There is no data set 'nonsense'"),
-        (["--datasets", ","], "--datasets names none"),
+        (["--datasets", ","], "Name the data sets, or say all"),
         (["--rankers", "nonsense"], "There is no ranker 'nonsense'"),
         (["--rankers", ""], "--rankers names none"),
         (["--rankers", "random,random"], "--rankers names 'random' twice"),
         (["--rankers", "frane:damping"], "'damping' is not of the form parameter=val"),
         (["--rankers", "frane:damp=1"], "frane has no parameter 'damp'; it has: "),
         (["--rankers", "frane:damping=two"], "frane:damping=two: The 'damping' param"),
-        (["--folds", "half"], "--folds half: give whole numbers"),
-        (["--folds", "2,3"], "--folds 2,3: give 'paper' or one number"),
-        (["--n-features", "a"], "--n-features a: give whole numbers"),
+        (["--folds", "half"], "--folds half: give 'paper' or a whole number"),
+        (["--folds", "2,3"], "--folds 2,3: give 'paper' or a whole number"),
+        (["--n-features", "a"], "--n-features a: give 'powers' or whole numbers"),
         (["--measures", "mae"], "measures: there is no 'mae'"),
         (["--max-memory", "much"], "--max-memory much is not a size"),
         (["--jobs", "0"], "Invalid value for '--jobs'"),
@@ -160,7 +160,7 @@ def test_specs():
 
 
 def test_marks_inside_brackets():
-    from franet.cli._specs import _split
+    from franet.cli._judging import _split
 
     assert _split('a:b=[1,2]:c={"x,y": 3},d:e="f,g:h"', ",") == [
         'a:b=[1,2]:c={"x,y": 3}',

@@ -74,12 +74,12 @@ def test_a_table_on_a_terminal():
     ],
 )
 def test_who_gets_colours(monkeypatch, more, terminal, expected):
-    from franet.cli._terminal import has_colours
+    from franet.cli._screen import has_colors
 
     for name, value in more.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
-    assert has_colours(sys.stderr) is expected
+    assert has_colors(sys.stderr) is expected
 
 
 def test_progress_bar_without_colours(monkeypatch, capsys):

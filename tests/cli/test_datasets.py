@@ -138,7 +138,7 @@ def test_one_that_fails_does_not_stop_the_others(server, folders, monkeypatch):
 @pytest.mark.parametrize(
     ("names", "message"),
     [
-        ((), "error: Name the data sets to fetch, or say all."),
+        ((), "error: Name the data sets, or say all."),
         (("tiny-set", "iris"), "error: There is no data set 'iris'."),
     ],
 )

@@ -94,11 +94,10 @@ def test_files_that_cannot_be_read(tmp_path):
 
 
 def test_missing_extra(tmp_path, monkeypatch):
-
-    (tmp_path / "x.parquet").write_bytes(b"PAR1")
-    monkeypatch.setitem(sys.modules, "polars", None)
-    line = fails("rank", tmp_path / "x.parquet", code=1)
-    assert "pip install 'franet[polars]'" in line
+    (tmp_path / "x.csv").write_text("a,b\n1,2\n3,\n")
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    line = fails("rank", tmp_path / "x.csv", code=1)
+    assert "pip install 'franet[pandas]'" in line
 
 
 @pytest.fixture

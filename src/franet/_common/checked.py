@@ -48,10 +48,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _has(name: str) -> Callable[[Any], bool]:
-    def accepts(value: Any) -> bool:
-        return hasattr(value, name) and not isinstance(value, type)
-
-    return accepts
+    return lambda value: hasattr(value, name) and not isinstance(value, type)
 
 
 FLAG = Kind("True or False", _is_flag)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import triu
 
 from franet.exceptions import DataError
 
@@ -27,12 +28,10 @@ class FeatureIndex:
 
     @cached_property
     def _position(self) -> dict[str, int]:
-        return {name: j for j, name in reversed(list(enumerate(self.names)))}
+        return {name: j for j, name in enumerate(self.names)}
 
     @cached_property
     def _repeated(self) -> set[str]:
-        if len(self._position) == len(self.names):
-            return set()
         return {name for name, count in Counter(self.names).items() if count > 1}
 
     def find(self, feature: str | int) -> int:
@@ -44,13 +43,10 @@ class FeatureIndex:
             Where there is no such feature; the message names similar ones.
         """
         if isinstance(feature, int | np.integer) and not isinstance(feature, bool):
-            at = int(feature)
-            if 0 <= at < len(self.names):
+            at, last = int(feature), len(self.names) - 1
+            if 0 <= at <= last:
                 return at
-            raise DataError(
-                f"There is no feature {at}: positions go from 0 to "
-                f"{len(self.names) - 1}."
-            )
+            raise DataError(f"There is no feature {at}: positions go from 0 to {last}.")
         name = str(feature)
         if name in self._repeated:
             raise DataError(f"Several features are called {name!r}. Give a position.")
@@ -72,16 +68,13 @@ class FeatureIndex:
     def check_unique(self, purpose: str) -> None:
         """Raise a DataError if two features have one name."""
         if self._repeated:
-            shown = repr(min(self._repeated))
             raise DataError(
                 f"{purpose} tells features apart by name, and several are called "
-                f"{shown}. Rename them."
+                f"{min(self._repeated)!r}. Rename them."
             )
 
 
 def edges_of(adjacency: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return both ends and the weight of every edge, each edge once."""
-    coo = adjacency.tocoo()
-    j, k = coo.coords
-    once = j < k
-    return j[once], k[once], coo.data[once]
+    once = triu(adjacency, k=1).tocoo()
+    return *once.coords, once.data

@@ -24,10 +24,8 @@ def finite_numbers(
     what : str
         The function, as the start of a sentence.
     """
-    if len(shape) == 0:
-        wanted = "one finite number"
-    else:
-        wanted = f"{' × '.join(map(str, shape))} finite numbers"
+    sizes = " × ".join(map(str, shape))
+    wanted = f"{sizes} finite numbers" if shape else "one finite number"
     try:
         values = np.asarray(returned)
     except ValueError:

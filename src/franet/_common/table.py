@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any
@@ -40,11 +39,15 @@ class TextTable:
         return [row[at] for row in self.rows]
 
     def __str__(self) -> str:
-        cells = [self.columns, *([self._text(c) for c in row] for row in self.rows)]
-        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        right = [all(_is_number(cell) for cell in column) for column in self._across()]
-        lines = [_line(row, widths, right) for row in cells]
-        lines.insert(1, "  ".join("─" * width for width in widths))
+        shown = []
+        for name, *cells in zip(self.columns, *self.rows, strict=True):
+            texts = [name, *map(self._text, cells)]
+            width = max(map(len, texts))
+            numbers = all(c is None or isinstance(c, int | float) for c in cells)
+            side = ">" if numbers else "<"
+            texts.insert(1, "─" * width)
+            shown.append([f"{text:{side}{width}}" for text in texts])
+        lines = ["  ".join(row).rstrip() for row in zip(*shown, strict=True)]
         return "\n".join([*lines, *self.notes])
 
     def _repr_html_(self) -> str:
@@ -74,11 +77,6 @@ class TextTable:
         pandas = require("pandas", "TextTable.to_pandas", "pandas")
         return pandas.DataFrame(self.rows, columns=self.columns)
 
-    def _across(self) -> list[Sequence[Any]]:
-        if not self.rows:
-            return [()] * len(self.columns)
-        return list(zip(*self.rows, strict=True))
-
     def _text(self, cell: Any) -> str:
         if cell is None:
             return ""
@@ -86,14 +84,3 @@ class TextTable:
             return str(cell)
         # Zero has no sign, whatever rounds to it.
         return f"{round(cell, self.decimals) + 0.0:.{self.decimals}f}"
-
-
-def _is_number(cell: Any) -> bool:
-    return cell is None or isinstance(cell, int | float)
-
-
-def _line(row: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:
-    return "  ".join(
-        text.rjust(width) if to_right else text.ljust(width)
-        for text, width, to_right in zip(row, widths, right, strict=True)
-    ).rstrip()

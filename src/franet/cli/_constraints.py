@@ -12,7 +12,7 @@ import numpy as np
 
 from franet._common.features import FeatureIndex
 from franet._common.files import unguard
-from franet.exceptions import DataError, UsageError
+from franet.exceptions import DataError, Message, UsageError
 from franet.io._source import check_readable, open_text, reading
 
 _LISTS, _FILES = ("include", "exclude"), {"cost": "cost", "groups": "group"}
@@ -61,7 +61,7 @@ def find_features(
     found: dict[str, Any] = {}
     for option in _LISTS:
         places = [
-            _find(index, known, part, f"--{option}")
+            _find(index, known, part, f"--{option}", UsageError)
             for text in options[option]
             for part in _parts(text, known, f"--{option}")
         ]
@@ -73,10 +73,7 @@ def find_features(
             is_head = i == 0 and line.feature.strip().lower() == "feature"
             if is_head and line.feature not in known:
                 continue
-            try:
-                j = _find(index, known, line.feature, line.where)
-            except UsageError as err:
-                raise DataError(str(err)) from err
+            j = _find(index, known, line.feature, line.where, DataError)
             if j in values:
                 raise DataError(
                     f"{line.where}: {line.feature!r} stands there twice; leave one out"
@@ -97,7 +94,9 @@ def in_names(parameters: Mapping[str, Any], names: Sequence[str]) -> dict[str, A
     return shown
 
 
-def _find(index: FeatureIndex, known: set[str], text: str, where: str) -> int:
+def _find(
+    index: FeatureIndex, known: set[str], text: str, where: str, error: type[Message]
+) -> int:
     """Return the feature that a user means by a name, or else by a position."""
     # A name may have blanks at its ends, and may be a number.
     name = text if text in known else text.strip()
@@ -105,7 +104,7 @@ def _find(index: FeatureIndex, known: set[str], text: str, where: str) -> int:
     try:
         return index.find(int(name) if is_position else name)
     except DataError as err:
-        raise UsageError(f"{where}: {err}") from err
+        raise error(f"{where}: {err}") from err
 
 
 def _parts(text: str, known: set[str], where: str) -> list[str]:

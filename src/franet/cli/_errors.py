@@ -14,7 +14,7 @@ import click
 
 from franet.cli._options import OPTIONS
 from franet.cli._paths import KNOWN
-from franet.cli._terminal import tell
+from franet.cli._screen import tell
 from franet.exceptions import (
     Column,
     Message,
@@ -26,6 +26,14 @@ from franet.exceptions import (
 from franet.rankers import RANKERS
 
 _DATA, _USAGE, _INTERRUPTED = 1, 2, 130
+# The options of rank, by the parameters they set.
+_ALL = {**OPTIONS, "settings": "--set", "ranker": "--ranker"}
+# Parameters by what options call them.
+_ALIASES = {
+    "measures": "measure",
+    "n_features_to_select": "top",
+    "random_state": "seed",
+}
 _NAMES = "franet.names"  # of the columns, among what commands and the group share
 
 
@@ -53,26 +61,24 @@ def in_words(message: object) -> str:
 def _write(field: Setting | Column) -> str:
     ctx = click.get_current_context(silent=True)
     meta = ctx.meta if ctx else {}
-    if isinstance(field, Setting):
-        known = meta.get(KNOWN, (*OPTIONS.values(), "--set", "--ranker"))
-        needed = [OPTIONS.get(field.parameter, "--set")]
-        needed += ["--ranker"] if field.ranker else []
-        # Other commands than rank have few options for rankers.
-        return _as_option(field) if {*needed} <= {*known} else str(field)
-    names, j = meta.get(_NAMES), field.position
-    return str(Column(j, names[j]) if names and j < len(names) else field)
-
-
-def _as_option(setting: Setting) -> str:
-    name, value = setting.parameter, setting.value
-    text = OPTIONS.get(name, f"--set {name}")
-    if value is not ... and name in OPTIONS:
+    if isinstance(field, Column):
+        names, j = meta.get(_NAMES), field.position
+        return str(Column(j, names[j]) if names and j < len(names) else field)
+    known, name, value = meta.get(KNOWN, _ALL), field.parameter, field.value
+    option = known.get(name) or known.get(_ALIASES.get(name, name))
+    # Other commands than rank have few options for rankers.
+    if not (option or "settings" in known) or (field.ranker and "ranker" not in known):
+        return str(field)
+    text = option or f"--set {name}"
+    if option and isinstance(value, list | tuple):
+        value = ",".join(map(str, value))
+    if option and value is not ...:
         text += f" {shlex.quote(str(value))}"
     elif value is not ...:
         is_text = isinstance(value, str)
         text += f"={value if is_text else json.dumps(value, default=str)}"
     rankers = {kind: name for name, (_, kind) in RANKERS.items()}
-    return f"--ranker {rankers[setting.ranker]} {text}" if setting.ranker else text
+    return f"--ranker {rankers[field.ranker]} {text}" if field.ranker else text
 
 
 class Group(click.Group):

@@ -8,21 +8,18 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.sparsefuncs import inplace_column_scale, min_max_axis
 
 from franet._common.memory import available_bytes, parse_bytes
-from franet._common.progress import Listener, listening
 from franet._common.threads import count_threads
 from franet.cli._constraints import in_names
 from franet.cli._errors import in_words
-from franet.cli._options import AUTO
-from franet.cli._specs import COVER, FRANE, OF_FEATURES
+from franet.cli._options import AUTO, OF_FEATURES
 from franet.cover._constraints import read_constraints
 from franet.exceptions import Setting, UsageError
 from franet.pairs.alike import REDUNDANT, correlations, redundant_among
@@ -31,6 +28,7 @@ from franet.pairs.similarity._sparse import constant_in
 from franet.pairs.similarity._standardize import powers_of_two
 from franet.rankers import get
 
+COVER, FRANE = "cover", "frane"
 _DEFAULT_TOP = 16
 # Similarities from 0 to 1, by what their edges weigh where they are 0.
 _UNRELATED = {"correlation": 1.0, "spearman": 1.0, "abs-correlation": 0.0, "mixed": 0.0}
@@ -44,6 +42,30 @@ _AGREEMENT = (
 )  # fmt: skip
 
 
+class Ranking(NamedTuple):
+    """The ranking of a table.
+
+    Attributes
+    ----------
+    summary : dict
+        What is shown, fit for JSON.
+    columns : dict
+        The full ranking, best first, as columns.
+    fitted : ranker
+        The ranker itself.
+    X : array of shape (n_examples, n_features)
+        The table.
+    labels : list of str
+        What its features are called.
+    """
+
+    summary: dict[str, Any]
+    columns: dict[str, Any]
+    fitted: Any
+    X: Any
+    labels: list[str]
+
+
 def rank_table(
     X: Any,
     labels: list[str],
@@ -51,8 +73,7 @@ def rank_table(
     *,
     ranker: str = COVER,
     top: int | str | None = None,
-    listener: Listener | None = None,
-) -> tuple[dict[str, Any], dict[str, Any], Any]:
+) -> Ranking:
     """Rank the columns of a table.
 
     Parameters
@@ -68,24 +89,13 @@ def rank_table(
         The name of the ranker.
     top : int or "auto", optional
         How many features to show and select; 16, or all if there are fewer.
-    listener : callable, optional
-        Called as ``listener(stage, done, total)`` during the work.
-
-    Returns
-    -------
-    summary : dict
-        What is shown, fit for JSON.
-    columns : dict
-        The full ranking, best first, as columns.
-    fitted : ranker
-        The ranker itself.
     """
     if ranker == COVER or top is None:
         default = _check_constraints(X, labels, parameters, ranker)
         top = default if top is None else top
     parameters = {"n_features_to_select": top, **parameters}
     start = time.perf_counter()
-    with warnings.catch_warnings(record=True) as caught, listening(listener):
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         fitted = get(ranker)(**parameters).fit(X)
     seconds = time.perf_counter() - start
@@ -99,7 +109,7 @@ def rank_table(
             f"The network has {fitted.network_.n_edges} edges; only the strongest of "
             "each feature are kept to find redundant features."
         )
-    parameters = {**get(ranker)().get_params(), **parameters}
+    parameters = fitted.get_params()
     is_given = parameters.get("similarity") == "precomputed"
     findings = {COVER: _picks, FRANE: _central}.get(ranker, _plain)
     shown = fitted.order_[: fitted.n_features_]
@@ -118,12 +128,8 @@ def rank_table(
     if ranker == COVER:  # of constant columns there is no correlation
         columns["correlation"] = [_number(r) for r in columns["correlation"]]
     first = {name: columns.pop(name) for name in ("rank", "feature")}
-    return summary, {**first, "index": fitted.order_, **columns}, fitted
-
-
-def feature_labels(X: Any, names: Sequence[str] | None) -> list[str]:
-    """Return the names of the features, made up where there are none."""
-    return [f"x{j}" for j in range(X.shape[1])] if names is None else list(names)
+    columns = {**first, "index": fitted.order_, **columns}
+    return Ranking(summary, columns, fitted, X, labels)
 
 
 def plan_table(X: Any, parameters: Mapping[str, Any], ranker: str) -> dict[str, Any]:
@@ -169,27 +175,21 @@ def largest_to_load(ranker: str, parameters: Mapping[str, Any]) -> int | None:
 
 
 def add_stability(
-    ranking: tuple[dict[str, Any], dict[str, Any], Any],
-    X: Any,
-    n_boot: int,
-    seed: int | None,
-    n_jobs: int | None,
-    listener: Listener,
+    ranking: Ranking, n_boot: int, seed: int | None, n_jobs: int | None
 ) -> None:
     """Rank resampled tables, and add how sure ranks are to what `rank_table` returned.
 
     See `FeatureRanker.stability`.
     """
-    summary, columns, fitted = ranking
-    with listening(listener):
-        found = fitted.stability(
-            X,
-            n_boot,
-            # Rows drawn twice make rare levels tell everything.
-            method="half" if isinstance(X, CodedTable) else "bootstrap",
-            random_state=0 if seed is None else seed,
-            n_jobs=n_jobs,
-        )
+    summary, columns, fitted, X, _ = ranking
+    found = fitted.stability(
+        X,
+        n_boot,
+        # Rows drawn twice make rare levels tell everything.
+        method="half" if isinstance(X, CodedTable) else "bootstrap",
+        random_state=0 if seed is None else seed,
+        n_jobs=n_jobs,
+    )
     values = {
         "rank_low": found.rank_low,
         "rank_high": found.rank_high,
@@ -228,23 +228,15 @@ def _picks(ranker: Any, X: Any, order: Any, labels: list[str]) -> dict[str, Any]
     if ranker.n_features_to_select == AUTO and not ranker.n_features_suggested_:
         order = order[:_DEFAULT_TOP]
     place = {int(j): i for i, j in enumerate(ranker.order_[: ranker.n_ranked_])}
-    features = []
-    for rank, j in enumerate(map(int, order), start=1):
+    features = _rows(ranker, order, labels)
+    for row in features:
+        j = row["index"]
         others = ranker.members_.get(j, [])
         r = np.abs(ranker.representative_corr_[others])
-        gain = ranker.gains_[place[j]] if j in place else ranker.scores_[j]
-        features.append(
-            {
-                "rank": rank,
-                "name": labels[j],
-                "index": j,
-                "score": float(ranker.scores_[j]),
-                "gain": float(gain),
-                "coverage": float(ranker.coverage_[place.get(j, -1)]),
-                "n_members": len(others),
-                "mean_abs_r": float(r.mean()) if len(others) else None,
-            }
-        )
+        row["gain"] = float(ranker.gains_[place[j]]) if j in place else row["score"]
+        row["coverage"] = float(ranker.coverage_[place.get(j, -1)])
+        row["n_members"] = len(others)
+        row["mean_abs_r"] = float(r.mean()) if len(others) else None
     return {
         "features": features,
         "n_selected": int(ranker.n_features_),
@@ -272,7 +264,7 @@ def _central(ranker: Any, X: Any, order: Any, labels: list[str]) -> dict[str, An
         weak = ~(weight - _UNRELATED[ranker.similarity] >= REDUNDANT)
         partner[weak], weight[weak] = -1, math.nan
     facts: dict[str, Any] = {
-        "features": _rows(ranker, order, labels, partner[order], weight[order]),
+        "features": _repeating(ranker, order, labels, partner[order], weight[order]),
         "threshold": _number(ranker.threshold_),
         "quality": None,
         "n_edges": int(ranker.network_.n_edges),
@@ -291,28 +283,29 @@ def _plain(ranker: Any, X: Any, order: Any, labels: list[str]) -> dict[str, Any]
     at, weight = redundant_among(correlations(X, order))
     partner = np.where(at < 0, -1, order[at])
     return {
-        "features": _rows(ranker, order, labels, partner, weight),
+        "features": _repeating(ranker, order, labels, partner, weight),
         "n_constant": int(constant_in(X).sum()),
     }
 
 
-def _rows(
+def _rows(ranker: Any, order: Any, labels: list[str]) -> list[dict[str, Any]]:
+    """Return features with their ranks and scores."""
+    scores = [_number(score) for score in ranker.scores_[order]]
+    return [
+        {"rank": rank, "name": labels[j], "index": int(j), "score": score}
+        for rank, (j, score) in enumerate(zip(order, scores, strict=True), start=1)
+    ]
+
+
+def _repeating(
     ranker: Any, order: Any, labels: list[str], partner: Any, weight: Any
 ) -> list[dict[str, Any]]:
     """Return features with the better one that each repeats most; -1: none."""
-    return [
-        {
-            "rank": rank,
-            "name": labels[j],
-            "index": int(j),
-            "score": _number(ranker.scores_[j]),
-            "redundant_with": labels[other] if other >= 0 else None,
-            "similarity": _number(close),
-        }
-        for rank, (j, other, close) in enumerate(
-            zip(order, partner, weight, strict=True), start=1
-        )
-    ]
+    rows = _rows(ranker, order, labels)
+    for row, k, close in zip(rows, partner, weight, strict=True):
+        row["redundant_with"] = labels[k] if k >= 0 else None
+        row["similarity"] = _number(close)
+    return rows
 
 
 def _number(value: Any) -> float | None:
@@ -326,24 +319,14 @@ def standardized(X: Any) -> Any:
     """
     if np.isinf(X.data if issparse(X) else X).any():
         return X
-    largest = _largest(X)
+    if issparse(X):
+        largest = abs(X).nanmax(axis=0).toarray().ravel()
+    else:
+        largest = np.fmax.reduce(np.abs(X), axis=0, initial=0)
     far = np.abs(np.frexp(largest)[1]) > _FAR
     if far.any():
         factors = np.where(far, powers_of_two(largest), 1.0)
-        if issparse(X):
-            X = X.copy()
-            inplace_column_scale(X, factors)
-        else:
-            X = X * factors
+        scaled = X.multiply(factors) if issparse(X) else X * factors
+        X = scaled.asformat(X.format) if issparse(X) else scaled
     with np.errstate(invalid="ignore"):  # the mean of a column of gaps alone
         return StandardScaler(with_mean=False).fit_transform(X)
-
-
-def _largest(X: Any) -> Any:
-    """Return the largest absolute value of each column; gaps do not count."""
-    if issparse(X):
-        ends = min_max_axis(X, 0, ignore_nan=True)
-    else:
-        ends = (end.reduce(X, axis=0, initial=0) for end in (np.fmin, np.fmax))
-    lo, hi = (np.asarray(end, np.float64) for end in ends)
-    return np.maximum(hi, -lo)

@@ -1,7 +1,11 @@
-"""The options that say how a file is read, how features are ranked, what is written."""
+"""The options that say how a file is read, how features are ranked, what is written.
+
+And what they say: the arguments of the reader and the parameters of the ranker.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral
 from pathlib import Path
@@ -12,12 +16,15 @@ import click
 from franet.cli._complete import one_of
 from franet.cli._paths import Command, Reads, Writes
 from franet.estimators._parameters import AGNOS, COVER, FRANE, Choices, Range
+from franet.exceptions import UsageError
 from franet.io._formats import FORMATS
-from franet.rankers import NAMES
+from franet.rankers import NAMES, get
 
 AUTO = "auto"
 # Rankers whose parameters have options of their own.
 _DECLARED = {"cover": COVER, "frane": FRANE, "agnos": AGNOS}
+# Parameters that name features: see `franet.cli._constraints`.
+OF_FEATURES = ("include", "exclude", "cost", "groups")
 # The option of each parameter that has one.
 OPTIONS = {
     name: f"--{name.replace('_', '-')}"
@@ -49,33 +56,13 @@ class GroupedCommand(Command):
                 formatter.write_dl(records)
 
 
-class Top(click.ParamType):
-    """A number of features, or ``auto``."""
-
-    name = "number|auto"
-
-    def convert(
-        self,
-        value: Any,
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> int | str:
-        """Return what is meant, or raise."""
-        if value == AUTO:
-            return AUTO
-        try:
-            return int(click.IntRange(min=1).convert(value, param, ctx))
-        except click.BadParameter:
-            self.fail(f"{value!r} is not a positive integer or 'auto'.")
-
-
-def takers_of(parameter: str, value: str) -> list[str]:
-    """Return the rankers that know a choice of a parameter."""
-    return [
-        ranker
-        for ranker, parameters in sorted(_DECLARED.items())
-        if parameter in parameters and value in _choices(parameters[parameter].allowed)
-    ]
+def _top(text: str) -> int | str:
+    """Return a number of features, or ``auto``."""
+    if text == AUTO:
+        return AUTO
+    if text.isdecimal() and int(text) > 0:
+        return int(text)
+    raise click.BadParameter(f"{text!r} is not a positive integer or 'auto'.")
 
 
 def _choices(allowed: Iterable[Any]) -> list[str]:
@@ -121,10 +108,12 @@ def _of_parameters(shown: Mapping[str, Mapping[str, Any]]) -> Rows:
     return rows
 
 
-_FLAG = {"is_flag": True}
+FLAG = {"is_flag": True}
+SEED = {"type": click.IntRange(0, 2**32 - 1)}
 _FILE = {"metavar": "FILE", "type": Reads(path_type=Path)}
-_NEW_FILE = {"metavar": "FILE", "type": Writes(path_type=Path)}
+NEW_FILE = {"metavar": "FILE", "type": Writes(path_type=Path)}
 _FEATURES = {"metavar": "FEATURES", "multiple": True}
+AS_JSON: Rows = {"--json as_json": ("Print one JSON document.", FLAG)}
 _DETECTED = {"default": None, "show_default": "auto-detected"}
 _BACKENDS = one_of("auto", "numpy", "torch", "cuda", "dask")
 # Parameters that are listed elsewhere than under "Ranking".
@@ -149,7 +138,7 @@ _SECTIONS: dict[str, Rows] = {
             "What the file is, where its ending does not say it.",
             {"type": click.Choice([*FORMATS])},
         ),
-        "--transpose": ("Features are in rows, as in gene tables.", _FLAG),
+        "--transpose": ("Features are in rows, as in gene tables.", FLAG),
         "--header/--no-header": ("Whether the first line holds names.", _DETECTED),
         "--index/--no-index": ("Whether the first column holds row labels.", _DETECTED),
         "--decimal": (
@@ -164,13 +153,13 @@ _SECTIONS: dict[str, Rows] = {
             "A file with one feature name a line, such as 10x features.tsv.",
             {"metavar": "FILE", "type": Reads()},
         ),
-        "--drop-non-numeric": ("Leave out non-numeric columns.", _FLAG),
+        "--drop-non-numeric": ("Leave out non-numeric columns.", FLAG),
     },
     "Ranking": {
         "--ranker": (
             "cover picks features that represent the rest; frane is the paper's "
             "method. An option that the ranker does not have is an error.",
-            {"type": click.Choice(NAMES), "default": "cover", "show_default": True},
+            {"type": click.Choice(NAMES), "default": "cover"},
         ),
         **_of_parameters({name: {} for name in OPTIONS if name not in _ELSEWHERE}),
         "--set settings": (
@@ -178,20 +167,17 @@ _SECTIONS: dict[str, Rows] = {
             "n_clusters=8; may be repeated.",
             {"metavar": "NAME=VALUE", "multiple": True},
         ),
-        "--seed": (
-            "The seed of --stability and of rankers that draw at random.",
-            {"type": click.IntRange(0, 2**32 - 1)},
-        ),
+        "--seed": ("The seed of --stability and of rankers that draw at random.", SEED),
         "--standardize": (
             "Scale columns to unit variance first, where their units are arbitrary.",
-            _FLAG,
+            FLAG,
         ),
     },
     "How many": {
         "--top": (
             "How many features to show and select; cover: auto for as many as it "
             "suggests.  [default: 16]",
-            {"type": Top(), "shell_complete": one_of(AUTO)},
+            {"metavar": "NUMBER|AUTO", "type": _top, "shell_complete": one_of(AUTO)},
         ),
         "--stability n_boot": (
             "Rank N resampled tables too, and show how sure the ranks are.",
@@ -203,20 +189,20 @@ _SECTIONS: dict[str, Rows] = {
         "--output": (
             "Write the full ranking to this .csv, .tsv, .json or .parquet file; of a "
             "h5ad file a copy with the ranking in it to this .h5ad file.",
-            _NEW_FILE,
+            NEW_FILE,
         ),
         "--report": (
             "Write a page that shows the ranking to this .html (or .json) file.",
-            _NEW_FILE,
+            NEW_FILE,
         ),
-        "--open open_report": ("Show the report in the browser.", _FLAG),
-        "--force": ("Replace files to write if they exist.", _FLAG),
-        "--json as_json": ("Print one JSON document.", _FLAG),
-        "--quiet": ("No table, no progress, no warnings.", _FLAG),
+        "--open open_report": ("Show the report in the browser.", FLAG),
+        "--force": ("Replace files to write if they exist.", FLAG),
+        **AS_JSON,
+        "--quiet": ("No table, no progress, no warnings.", FLAG),
     },
     "Compute": {
         **_of_parameters(_COMPUTE),
-        "--dry-run": ("Only predict what the work will take, then stop.", _FLAG),
+        "--dry-run": ("Only predict what the work will take, then stop.", FLAG),
     },
 }
 _heading_of = {
@@ -226,29 +212,136 @@ _heading_of = {
 }
 
 
-def _options(*headings: str) -> Decorator:
-    """Return a decorator that adds the options under some headings."""
-    rows = [row for heading in headings for row in _SECTIONS[heading].items()]
+def add(rows: Rows) -> Decorator:
+    """Return a decorator that adds options; a default is part of the help."""
 
     def decorate(command: Any) -> Any:
-        for names, (text, more) in reversed(rows):
-            command = click.option(*names.split(), help=text, **more)(command)
+        for names, (text, more) in reversed(rows.items()):
+            arguments = {"show_default": "default" in more, **more}
+            command = click.option(*names.split(), help=text, **arguments)(command)
         return command
 
     return decorate
 
 
-reading_options = _options("Input")
-rank_options = _options(*_SECTIONS)
+def group(name: str, text: str) -> click.Group:
+    """Return a group of commands that shows its help where no command is given."""
+
+    @click.pass_context
+    def show_help(ctx: click.Context) -> None:
+        if ctx.invoked_subcommand is None:
+            click.echo(ctx.get_help())
+
+    return click.Group(name, help=text, callback=show_help, invoke_without_command=True)
+
+
+reading_options = add(_SECTIONS["Input"])
+rank_options = add(
+    {names: row for rows in _SECTIONS.values() for names, row in rows.items()}
+)
 
 
 def take_reading(options: dict[str, Any]) -> dict[str, Any]:
-    """Take the arguments of the reader out of `options`, and return them."""
-    names = [
-        names.partition("/")[0][2:].replace("-", "_") for names in _SECTIONS["Input"]
+    """Take the arguments of the reader out of `options`, and return those given."""
+    starts = [names.partition("/")[0] for names in _SECTIONS["Input"]]
+    names = [start[2:].replace("-", "_") for start in starts]
+    found = {name: options.pop(name) for name in names}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def parameters_of(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of the ranker that were typed; those of features apart.
+
+    Parameters
+    ----------
+    params : mapping
+        The arguments of ``franet rank``.
+
+    Raises
+    ------
+    UsageError
+        An option was given that the ranker would ignore, or a parameter twice.
+    """
+    ranker = params["ranker"]
+    known = _known(ranker)
+    found = {}
+    for parameter, option in OPTIONS.items():
+        value = params.get(parameter)
+        if value in (None, ()):
+            continue
+        if parameter in known:
+            takers = _takers(parameter, value)
+            if takers and ranker not in takers:
+                raise _not_of(ranker, f"{option} {value}", takers)
+            if parameter not in OF_FEATURES:
+                found[parameter] = value
+        # Resampled tables are ranked on several threads, by any ranker.
+        elif parameter != "n_jobs" or params["n_boot"] is None:
+            others = [name for name in NAMES if parameter in _known(name)]
+            raise _not_of(ranker, option, others)
+    if params["top"] == AUTO and ranker != "cover":
+        raise _not_of(ranker, "--top auto", ["cover"])
+    if params["dry_run"] and ranker not in ("cover", "frane"):
+        raise _not_of(ranker, "--dry-run", ["cover", "frane"])
+    if params["seed"] is not None and "random_state" in known:
+        found["random_state"] = params["seed"]
+    for setting in params["settings"]:
+        name, value = parse_setting("--set", ranker, setting, known)
+        if name in OPTIONS or name in found:
+            raise UsageError(
+                f"--set {setting}: {name} is set by {OPTIONS.get(name, '--set')}; set "
+                "it once, by that option"
+            )
+        found[name] = value
+    return found
+
+
+def _known(ranker: str) -> set[str]:
+    """Return the names of the parameters of a ranker."""
+    return set(get(ranker)().get_params(deep=False))
+
+
+def _not_of(ranker: str, option: str, others: Iterable[str]) -> UsageError:
+    known = " or ".join(f"--ranker {name}" for name in others)
+    return UsageError(
+        f"{option} is not an option of --ranker {ranker}; use {known}, or leave it out"
+    )
+
+
+def _takers(parameter: str, value: str) -> list[str]:
+    """Return the rankers that know a choice of a parameter."""
+    return [
+        ranker
+        for ranker, parameters in sorted(_DECLARED.items())
+        if parameter in parameters and value in _choices(parameters[parameter].allowed)
     ]
-    reading = {name: options.pop(name) for name in names}
-    for name in ("header", "index", "decimal"):
-        if reading[name] is None:
-            reading[name] = "auto"
-    return reading
+
+
+def parse_setting(
+    where: str, ranker: str, text: str, known: Iterable[str]
+) -> tuple[str, Any]:
+    """Return a parameter of a ranker and its value, from ``parameter=value``.
+
+    Parameters
+    ----------
+    where : str
+        Where it is written, for messages.
+    ranker : str
+        The name of the ranker.
+    text : str
+        The setting. The value is JSON, and otherwise text.
+    known : iterable of str
+        The parameters of the ranker.
+    """
+    parameter, equals, value = (part.strip() for part in text.partition("="))
+    if not equals:
+        raise UsageError(f"{where}: {text!r} is not of the form parameter=value")
+    if parameter not in known:
+        raise UsageError(
+            f"{where}: {ranker} has no parameter {parameter!r}; it has: "
+            f"{', '.join(sorted(known))}"
+        )
+    try:
+        return parameter, json.loads(value)
+    except ValueError:
+        return parameter, value

@@ -47,7 +47,7 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Check the paths, then run the command."""
-        ctx.meta[KNOWN] = [name for option in self.params for name in option.opts]
+        ctx.meta[KNOWN] = {each.name: each.opts[0] for each in self.params}
         inputs: list[Named] = []
         outputs: list[Named] = []
         for parameter in self.params:

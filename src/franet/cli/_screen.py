@@ -1,24 +1,28 @@
-"""What a person sees: the table, the lines below it, warnings and progress."""
+"""What a person sees: tables, lines below them, warnings, errors and progress.
+
+Colors only where they are wanted, and no text that a terminal takes for a command.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import click
 
-from franet.cli._terminal import clean, open_console, plain_table, print_whole, tell
-
 if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
-    from rich.table import Table
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from franet._common.table import TextTable
 
 _PATIENCE = 1.0  # seconds without a sign of life
-# Columns that hold more than a number.
-_WORDS = ("members", "redundant with")
+_COLORS = {"error": "red", "warning": "yellow"}
 _METHODS = {
     "cover": (
         "Cover: each pick for what earlier picks miss. The paper's ranking: "
@@ -37,6 +41,93 @@ _WEIGHTS = {
 }
 
 
+def clean(text: str) -> str:
+    r"""Replace what a terminal would take for a command or a new line.
+
+    Examples
+    --------
+    >>> clean("a\nb")
+    'a\\nb'
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode() for c in text
+    )
+
+
+def has_colors(stream: Any) -> bool:
+    """Return whether a stream takes colors: NO_COLOR, FORCE_COLOR, then a terminal."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return bool(stream.isatty()) and os.environ.get("TERM") != "dumb"
+
+
+def tell(kind: str, message: str) -> None:
+    """Write a line on stderr that begins with its kind, such as "error"."""
+    colored = has_colors(sys.stderr)
+    start = f"{kind}:"
+    if colored:
+        start = click.style(start, fg=_COLORS[kind], bold=True)
+    # click indents what there is to choose from by tabs.
+    line = clean(" ".join(part.strip() for part in message.splitlines()))
+    click.echo(f"{start} {line}", err=True, color=colored)
+
+
+def open_console(stderr: bool = False) -> Console:
+    """Return a console for tables and bars, which takes no text for markup."""
+    from rich.console import Console
+
+    stream = sys.stderr if stderr else sys.stdout
+    # stderr takes every character; it belongs to the program that shows a progress bar.
+    if not stderr and hasattr(stream, "reconfigure"):
+        stream.reconfigure(errors="replace")
+    # Without colors rich would still write in bold.
+    return Console(
+        stderr=stderr,
+        color_system="auto" if has_colors(stream) else None,
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
+
+
+def print_table(
+    console: Console, rows: Sequence[dict[str, Any]], words: Sequence[str]
+) -> None:
+    """Print rows as a table; to a file or a pipe with all of its columns in full.
+
+    Parameters
+    ----------
+    console : Console
+        Where to print it.
+    rows : sequence of dict
+        Cells by column, the same columns in each.
+    words : sequence of str
+        The columns that hold words, of which the first is bold; others hold numbers.
+    """
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for name in rows[0]:
+        style = "bold" if name == words[0] else None
+        if name in words:
+            table.add_column(name, style=style, overflow="fold")
+        else:
+            table.add_column(name, justify="right")
+    for row in rows:
+        table.add_row(*(Text(clean(str(cell))) for cell in row.values()))
+    if not sys.stdout.isatty():
+        unbounded = console.options.update(width=1_000_000)
+        needed = console.measure(table, options=unbounded).maximum
+        console.width = max(80, needed)
+    console.print(table)
+
+
 class ProgressBar:
     """A bar on stderr, shown on a terminal once the work has lasted a second.
 
@@ -50,7 +141,7 @@ class ProgressBar:
         self._hidden = hidden or not sys.stderr.isatty()
         self._start = time.monotonic()
         self._bar: Progress | None = None
-        self._task: TaskID | None = None
+        self._task: Any = None
         self._stage = ""
 
     def __enter__(self) -> Self:
@@ -65,10 +156,10 @@ class ProgressBar:
 
             self._bar = Progress(console=open_console(stderr=True), transient=True)
             self._bar.start()
-        if self._task is None or stage != self._stage:
-            if self._task is not None:
-                self._bar.remove_task(self._task)
-            self._task, self._stage = self._bar.add_task(stage), stage
+            self._task = self._bar.add_task("")
+        if stage != self._stage:
+            self._stage = stage
+            self._bar.reset(self._task, description=stage)
         self._bar.update(self._task, completed=done, total=total)
 
     def __exit__(self, *error: object) -> None:
@@ -90,7 +181,7 @@ def save_picture(ax: Any, path: Path, force: bool) -> Path:
     return path
 
 
-def warn(messages: list[str]) -> None:
+def warn(*messages: str) -> None:
     """Write each warning as a line on stderr."""
     for message in messages:
         tell("warning", message)
@@ -105,8 +196,15 @@ def left_out(names: list[str]) -> str:
 
 
 def show_json(document: dict[str, Any]) -> None:
-    """Write one JSON document."""
-    click.echo(json.dumps(document, indent=1, allow_nan=False))
+    """Write one JSON document, which has null where there is no finite number."""
+    finite = json.loads(json.dumps(document), parse_constant=lambda name: None)
+    click.echo(json.dumps(finite, indent=1))
+
+
+def show_results(kind: str, table: TextTable, **more: Any) -> None:
+    """Write a table of results, and more, as one JSON document."""
+    head = {"format": kind, "version": 1, "columns": table.columns}
+    show_json({**head, "rows": table.rows, "notes": table.notes, **more})
 
 
 def show(summary: dict[str, Any]) -> None:
@@ -119,9 +217,9 @@ def show(summary: dict[str, Any]) -> None:
     """
     console, ranker = open_console(), summary["ranker"]
     first = _METHODS.get(ranker, f"Ranked by {ranker}.")
-    console.print(first, style="dim", soft_wrap=True)
-    console.print()
-    print_whole(console, _table(summary))
+    console.print(first, style="dim", soft_wrap=True, end="\n\n")
+    rows = [_cells(row, summary) for row in summary["features"]]
+    print_table(console, rows, ("feature", "members", "redundant with"))
     console.print()
     for line in _lines(summary):
         console.print(line, style="dim", soft_wrap=True)
@@ -165,38 +263,17 @@ def _duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
-def _table(summary: dict[str, Any]) -> Table:
-    from rich.text import Text
-
-    table = plain_table()
-    table.add_column("rank", justify="right")
-    table.add_column("feature", overflow="fold", style="bold")
-    rows = [_cells(row, summary) for row in summary["features"]]
-    for name in rows[0]:
-        words = name in _WORDS
-        table.add_column(
-            name,
-            justify="left" if words else "right",
-            overflow="fold" if words else "ellipsis",
-        )
-    for row, shown in zip(summary["features"], rows, strict=True):
-        texts = [Text(text) for text in shown.values()]
-        table.add_row(str(row["rank"]), Text(clean(row["name"])), *texts)
-    return table
-
-
 def _cells(row: dict[str, Any], summary: dict[str, Any]) -> dict[str, str]:
-    """Return the cells of a feature behind its name, by column."""
+    """Return the cells of a feature by column."""
+    cells = {"rank": row["rank"], "feature": row["name"]}
     if summary["ranker"] == "cover":
         count, r = row["n_members"], row["mean_abs_r"]
-        cells = {
-            "gain": f"{row['gain']:.3f}",
-            "coverage": f"{row['coverage']:.3f}",
-            "members": f"{count:,} (mean |r| {r:.2f})" if count else "—",
-        }
+        cells["gain"] = f"{row['gain']:.3f}"
+        cells["coverage"] = f"{row['coverage']:.3f}"
+        cells["members"] = f"{count:,} (mean |r| {r:.2f})" if count else "—"
     else:
-        partner = _partner(row, summary)
-        cells = {"score": f"{row['score']:.4g}", "redundant with": partner}
+        cells["score"] = f"{row['score']:.4g}"
+        cells["redundant with"] = _partner(row, summary)
     if "stability" in summary:
         level = f"{100 * summary['stability']['level']:.4g} % of ranks"
         cells[level] = f"{row['rank_low']:,}–{row['rank_high']:,}"
@@ -208,12 +285,12 @@ def _partner(row: dict[str, Any], summary: dict[str, Any]) -> str:
     """Return the feature that this one repeats, and how closely."""
     if row["redundant_with"] is None:
         return "—"
-    name, weight = clean(row["redundant_with"]), row["similarity"]
+    name, weight = row["redundant_with"], row["similarity"]
     if summary["ranker"] != "frane":
         return f"{name} (r = {weight:.2f})"
     parameters = summary["parameters"]
     if not parameters["weighted"]:
-        return name
+        return str(name)
     if parameters["variant"] == "reference":  # d_max − d, whatever d is
         return f"{name} (weight {weight:.4g})"
     if parameters["similarity"] in _WEIGHTS:

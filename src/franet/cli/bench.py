@@ -2,51 +2,90 @@
 
 from __future__ import annotations
 
-import json
-import math
 import re
 import sys
 import time
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from franet.cli import _complete, _judging
-from franet.cli._paths import Command, ReadsResults, check_paths, results_files
-from franet.cli._screen import ProgressBar, save_picture, warn
+from franet.cli import _complete, _judging, _options, _screen
+from franet.cli._errors import in_words
+from franet.cli._paths import Command, ReadsResults, Writes, check_paths, results_files
 from franet.exceptions import DataError, UsageError
 
 if TYPE_CHECKING:
     from franet.evaluation.results import Results
     from franet.evaluation.runner import Status, Summary
 
-__all__ = ["bench"]
+bench = _options.group("bench", "Compare rankers on the data sets of the paper.")
 
 _FORBIDDEN = re.compile(r"[^\w.-]")  # in the names of files
 _SHOWN = 5  # failures that are told one by one
 _EVERY = 30.0  # seconds between two lines where there is no terminal
 
-_folds = click.option(
-    "--folds", metavar="NAME", help="Which folds, where the folder holds several."
-)
 _folder = click.argument("folder", type=ReadsResults(path_type=Path))
-_out = partial(_judging.writes, "--out", required=True, metavar="DIR")
+_NEW_FOLDER = {"required": True, "metavar": "DIR", "type": Writes(path_type=Path)}
+_RUN: _options.Rows = {
+    "--datasets": (
+        "Names with commas between them, or all of the paper's table.",
+        _judging.parsed(
+            _judging.parse_datasets,
+            "NAMES",
+            shell_complete=_complete.datasets,
+            default="all",
+        ),
+    ),
+    "--out": (
+        "The folder of results. What it holds is not measured again, unless another "
+        "version of franet measured it.",
+        _NEW_FOLDER,
+    ),
+    **_judging.JUDGING,
+    "--measures": (
+        "Measures with commas between them, or all.  [default: those that need no "
+        "classes]",
+        _judging.parsed(
+            _judging.parse_measures, "NAMES", shell_complete=_complete.measures
+        ),
+    ),
+    "--jobs n_jobs": (
+        "Worker processes, among which the cores are divided.  [default: all cores]",
+        {"type": click.IntRange(min=1)},
+    ),
+    "--timeout": (
+        "A ranker that takes longer on a fold is stopped, and has failed there.",
+        {"metavar": "SECONDS", "type": click.FloatRange(min=0, min_open=True)},
+    ),
+    "--max-memory": (
+        "A worker that takes more, such as '4 GB', is stopped; the program and the "
+        "data count.",
+        {"metavar": "SIZE"},
+    ),
+    "--retry-failed": ("Try again what failed before.", _options.FLAG),
+    "--skip-missing": ("Leave out data sets that are not here.", _options.FLAG),
+    "--quiet": ("No progress, and no lines but errors.", _options.FLAG),
+}
+_RESULTS: _options.Rows = {
+    **_judging.SHOWN,
+    "--folds": ("Which folds, where the folder holds several.", {"metavar": "NAME"}),
+    **_judging.FORCE,
+}
+_TABLE: _options.Rows = {
+    "--csv": ("Write the table to this file, with all digits.", _options.NEW_FILE),
+    **_options.AS_JSON,
+}
+_PLOT: _options.Rows = {
+    "--out": ("The folder for the pictures.", _NEW_FOLDER),
+    "--format kind": (
+        "The format of the pictures.",
+        {"type": click.Choice(["svg", "png"]), "default": "svg"},
+    ),
+}
 
 
-@click.group(
-    invoke_without_command=True,
-    short_help="Compare rankers on the data sets of the paper.",
-)
-@click.pass_context
-def bench(ctx: click.Context) -> None:
-    """Compare rankers on the data sets of the paper."""
-    if ctx.invoked_subcommand is None:
-        click.echo(ctx.get_help())
-
-
-class BenchBar(ProgressBar):
+class BenchBar(_screen.ProgressBar):
     """A bar on a terminal; elsewhere a line now and then, for logs.
 
     Parameters
@@ -77,98 +116,31 @@ class BenchBar(ProgressBar):
 @bench.command(
     cls=Command, short_help="Run rankers on data sets; can be stopped and resumed."
 )
-@_judging.shown(
-    "--datasets",
-    default="all",
-    metavar="NAMES",
-    shell_complete=_complete.datasets,
-    help="Names with commas between them, or all of the paper's table.",
-)
-@_judging.rankers(default="all")
-@_out(
-    help="The folder of results. What it holds is not measured again, unless another "
-    "version of franet measured it."
-)
-@_judging.folds(default="paper")
-@_judging.repeats
-@_judging.n_features
-@click.option(
-    "--measures",
-    metavar="NAMES",
-    shell_complete=_complete.measures,
-    help="Measures with commas between them, or all.  [default: those that need no "
-    "classes]",
-)
-@click.option(
-    "--jobs",
-    type=click.IntRange(min=1),
-    help="Worker processes, among which the cores are divided.  [default: all cores]",
-)
-@click.option(
-    "--timeout",
-    metavar="SECONDS",
-    type=click.FloatRange(min=0, min_open=True),
-    help="A ranker that takes longer on a fold is stopped, and has failed there.",
-)
-@click.option(
-    "--max-memory",
-    metavar="SIZE",
-    help="A worker that takes more, such as '4 GB', is stopped; the program and the "
-    "data count.",
-)
-@_judging.seed
-@click.option("--retry-failed", is_flag=True, help="Try again what failed before.")
-@click.option(
-    "--skip-missing", is_flag=True, help="Leave out data sets that are not here."
-)
-@_judging.quiet(help="No progress, and no lines but errors.")
-def run(
-    datasets: str,
-    rankers: str,
-    out: Path,
-    folds: str,
-    n_features: str,
-    measures: str | None,
-    jobs: int | None,
-    quiet: bool,
-    **options: Any,
-) -> None:
+@_options.add(_RUN)
+def run(quiet: bool, **options: Any) -> None:
     """Run rankers on data sets and add what they measure to a folder.
 
     Stop it when you like, and give the same command again: it continues where it was.
     A ranker that fails on a fold is noted as failed, and the others continue.
     """
     from franet._common.progress import listening
-    from franet.cli import _specs
     from franet.evaluation import runner
 
-    arguments = {
-        "folds": _specs.parse_folds(folds),
-        "n_features": _specs.parse_counts(n_features),
-        "measures": _specs.parse_measures(measures),
-        "n_jobs": jobs,
-        **options,
-    }
-    names, chosen = _names(datasets), _specs.parse_rankers(rankers)
-    _check_store(names, out)
+    datasets, out = options["datasets"], options["out"]
+    _check_store(datasets, out)
     try:
         with BenchBar(quiet) as bar, listening(bar):
-            summary = runner.run(names, chosen, out, listener=bar.tell, **arguments)
+            summary = runner.run(listener=bar.tell, **options)
     except KeyboardInterrupt:
         click.echo("Stopped. What is finished is kept; run again to resume.", err=True)
         raise
     if not quiet:
-        _tell(summary, names, out)
+        _tell(summary, datasets, out)
 
 
 @bench.command(cls=Command, short_help="Print the results as a table.")
 @_folder
-@_judging.at
-@_judging.measure
-@_folds
-@_judging.writes("--csv", help="Write the table to this file, with all digits.")
-@_judging.force
-@_judging.as_json
+@_options.add({**_RESULTS, **_TABLE})
 def table(
     folder: Path,
     at: int,
@@ -192,37 +164,17 @@ def table(
     if csv is not None:
         with atomic_write(csv, force=force) as file:
             file.write(made.to_csv())
-    if not as_json:
+    if as_json:
+        _screen.show_results("franet-bench-table", made, at=at, measure=measure)
+    else:
         click.echo(str(made))
-        return
-    document = {
-        "format": "franet-bench-table",
-        "version": 1,
-        "at": at,
-        "measure": measure,
-        "columns": made.columns,
-        "rows": [[_finite(cell) for cell in row] for row in made.rows],
-        "notes": made.notes,
-    }
-    click.echo(json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False))
 
 
 @bench.command(
     cls=Command, short_help="Draw curves and the critical-difference diagram."
 )
 @_folder
-@_out(help="The folder for the pictures.")
-@_judging.shown(
-    "--format",
-    "kind",
-    type=click.Choice(["svg", "png"]),
-    default="svg",
-    help="The format of the pictures.",
-)
-@_judging.at
-@_judging.measure
-@_folds
-@_judging.force
+@_options.add({**_PLOT, **_RESULTS})
 def plot(
     folder: Path,
     out: Path,
@@ -241,38 +193,24 @@ def plot(
 
     require("matplotlib", "Plotting", "plot").use("agg")
     results = _results(folder, folds)
-    pictures = {
-        name: out / f"curves-{_FORBIDDEN.sub('_', name)}.{kind}"
-        for name in results.datasets
-    }
+    parts = {name: _FORBIDDEN.sub("_", name) for name in results.datasets}
+    pictures = {name: out / f"curves-{part}.{kind}" for name, part in parts.items()}
     last = out / f"critical-difference.{kind}"
     inputs = [("FOLDER", file) for file in results_files(folder)]
     check_paths(inputs, [("--out", path) for path in (*pictures.values(), last)])
     out.mkdir(parents=True, exist_ok=True)
     for dataset, picture in pictures.items():
         if not any(results.has(dataset, name, measure) for name in results.rankers):
-            warn([f"{dataset}: no ranker finished all folds"])
+            _screen.warn(f"{dataset}: no ranker finished all folds")
             continue
         ax = results.plot_curves(dataset, measure=measure)
-        click.echo(save_picture(ax, picture, force))
+        click.echo(_screen.save_picture(ax, picture, force))
     try:
         ax = _critical_difference(results, at, measure)
     except (DataError, UsageError) as err:
-        warn([f"no critical-difference diagram: {err}"])
+        _screen.warn(f"no critical-difference diagram: {in_words(err)}")
     else:
-        click.echo(save_picture(ax, last, force))
-
-
-def _names(text: str) -> list[str]:
-    from franet.cli._specs import ALL
-    from franet.datasets import get, names
-
-    if text.strip() == ALL:
-        return names(paper=True)
-    wanted = [part.strip() for part in text.split(",") if part.strip()]
-    if not wanted:
-        raise UsageError("--datasets names none; say all, or give names")
-    return list(dict.fromkeys(get(name).name for name in wanted))
+        click.echo(_screen.save_picture(ax, last, force))
 
 
 def _check_store(names: list[str], out: Path) -> None:
@@ -289,15 +227,12 @@ def _tell(summary: Summary, names: list[str], out: Path) -> None:
     left_out = [name for name in names if name not in summary.datasets]
     more = len(summary.failed) - _SHOWN
     if left_out:
-        warn([f"{len(left_out)} data sets are not here: {', '.join(left_out)}"])
-    warn(
-        [
-            f"{each.ranker} on {each.dataset}, fold {each.fold}: {each.status}. "
-            f"{each.reason}"
-            for each in summary.failed[:_SHOWN]
-        ]
-    )
-    warn([f"{more} more failed"] if more > 0 else [])
+        _screen.warn(f"{len(left_out)} data sets are not here: {', '.join(left_out)}")
+    for each in summary.failed[:_SHOWN]:
+        place = f"{each.ranker} on {each.dataset}, fold {each.fold}"
+        _screen.warn(f"{place}: {each.status}. {each.reason}")
+    if more > 0:
+        _screen.warn(f"{more} more failed")
     click.echo(
         f"{summary.measured:,} measured, {len(summary.failed):,} failed, "
         f"{summary.skipped:,} were there already: {out}"
@@ -324,7 +259,7 @@ def _results(folder: Path, folds: str | None) -> Results:
     chosen = [each for each in records if each.folds == (folds or kinds[0])]
     versions = sorted({record.version for record in chosen})
     if len(versions) > 1:
-        warn([f"{folder}: measured by several versions, {', '.join(versions)}"])
+        _screen.warn(f"{folder}: measured by several versions, {', '.join(versions)}")
     return Results(chosen)
 
 
@@ -334,7 +269,7 @@ def _critical_difference(results: Results, at: int, measure: str) -> Any:
 
     rankers = results.rankers
     scores = [
-        [float(results.values(name, each, at, measure).mean()) for each in rankers]
+        [results.values(name, each, at, measure).mean() for each in rankers]
         for name in results.datasets
         if all(results.has(name, each, measure) for each in rankers)
     ]
@@ -343,7 +278,3 @@ def _critical_difference(results: Results, at: int, measure: str) -> Any:
     return plot_critical_difference(
         scores, rankers, lower_is_better=MEASURES[measure].lower_is_better
     )
-
-
-def _finite(cell: Any) -> Any:
-    return None if isinstance(cell, float) and not math.isfinite(cell) else cell

@@ -6,6 +6,7 @@ import os
 import platform
 import re
 import sys
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,7 +14,9 @@ from typing import Any, NamedTuple
 import click
 
 from franet import __version__
-from franet.cli._terminal import clean
+from franet.cli._options import AS_JSON, add
+from franet.cli._screen import clean, show_json, size
+from franet.exceptions import MissingExtraError
 
 # Extras for those who work on franet.
 _TOOLS = ("all", "bench", "check", "docs", "test")
@@ -31,15 +34,13 @@ _VARIABLES = (
 
 
 @click.command(short_help="Show what is installed and what this machine has.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@add(AS_JSON)
 @click.pass_context
 def doctor(ctx: click.Context, as_json: bool) -> None:
     """Show what franet finds on this machine, and what to do about what it lacks.
 
     The exit code is 1 where something that every ranking needs is amiss.
     """
-    from franet.cli._screen import show_json
-
     found = _examine()
     if as_json:
         show_json(found)
@@ -121,19 +122,17 @@ def packages(requires: list[str] | None = None) -> list[Package]:
         where it is only found on the path.
     """
     if requires is None:
-        try:
+        requires = []
+        with suppress(metadata.PackageNotFoundError):
             requires = metadata.requires("franet") or []
-        except metadata.PackageNotFoundError:
-            requires = []
     found = []
     for match in filter(None, map(_REQUIREMENT.match, requires)):
         name, least, extra = match.groups(default="")
         if name == "franet":  # an extra made of extras
             continue
-        try:
+        version = None
+        with suppress(metadata.PackageNotFoundError):
             version = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            version = None
         found.append(Package(name, extra, least, version))
     return found
 
@@ -207,7 +206,6 @@ def blas() -> list[dict[str, Any]]:
 def gpu() -> dict[str, Any]:
     """Return what torch finds: its version, the devices, and a reason for none."""
     from franet.engine import device
-    from franet.exceptions import MissingExtraError
 
     found: dict[str, Any] = {"torch": None, "devices": [], "reason": None}
     try:
@@ -251,12 +249,11 @@ def _kernels() -> tuple[Path, str]:
     from franet.engine.kernels import extrema
 
     package = Path(franet.__file__).parent
-    if not hasattr(extrema, "_cache"):  # NUMBA_DISABLE_JIT
-        return package, "**/*.nb[ci]"
-    place = Path(extrema._cache.cache_path)
-    if package in place.parents:
-        return package, "**/*.nb[ci]"
-    return place.parent, "*/*.nb[ci]"
+    if hasattr(extrema, "_cache"):  # not with NUMBA_DISABLE_JIT
+        place = Path(extrema._cache.cache_path)
+        if package not in place.parents:
+            return place.parent, "*/*.nb[ci]"
+    return package, "**/*.nb[ci]"
 
 
 def _folder(path: Path, pattern: str) -> dict[str, Any]:
@@ -275,24 +272,7 @@ def _lines(found: dict[str, Any]) -> list[str]:
         ("franet", f"{found['franet']}, Python {found['python']}"),
         ("", found["executable"]),
         ("packages", _versions(found["packages"])),
-        *_machine_rows(found),
-        ("", ""),
     ]
-    for i, each in enumerate(found["extras"]):
-        told = each["install"] or _versions(each["packages"])
-        rows.append(("" if i else "extras", f"{each['extra']:<{_LABEL}}{told}"))
-    if found["settings"]:
-        pairs = [f"{name}={value}" for name, value in found["settings"].items()]
-        rows += [("", ""), ("settings", ", ".join(pairs))]
-    lines = [f"{label:<{_LABEL}}{clean(text)}".rstrip() for label, text in rows]
-    problems = [f"To do: {problem}" for problem in found["problems"]]
-    return [*lines, "", *(problems or ["All is in place."])]
-
-
-def _machine_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
-    from franet.cli._screen import size
-
-    rows = []
     if processor := found["processor"]:
         threads = f"{processor['threads']} of {processor['cores']} cores"
         rows += [("system", processor["system"]), ("threads", threads)]
@@ -311,7 +291,16 @@ def _machine_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
     for label, each in zip(("caches", ""), found["caches"] or [], strict=False):
         told = f"{each['what']}: {each['path']}, {each['files']:,} files"
         rows.append((label, f"{told}, {size(each['bytes'])}"))
-    return rows
+    rows.append(("", ""))
+    for i, each in enumerate(found["extras"]):
+        told = each["install"] or _versions(each["packages"])
+        rows.append(("" if i else "extras", f"{each['extra']:<{_LABEL}}{told}"))
+    if found["settings"]:
+        pairs = [f"{name}={value}" for name, value in found["settings"].items()]
+        rows += [("", ""), ("settings", ", ".join(pairs))]
+    lines = [f"{label:<{_LABEL}}{clean(text)}".rstrip() for label, text in rows]
+    problems = [f"To do: {problem}" for problem in found["problems"]]
+    return [*lines, "", *(problems or ["All is in place."])]
 
 
 def _versions(packages: dict[str, str | None]) -> str:

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from franet.cli import _output
+from franet._common.progress import listening
+from franet.cli import _options, _screen
 from franet.cli._errors import name_columns
-from franet.cli._options import (
-    GroupedCommand,
-    rank_options,
-    take_reading,
-)
 from franet.cli._paths import Reads
-from franet.cli._specs import parameters_of
-from franet.cli._terminal import clean
 from franet.exceptions import DataError, MissingExtraError, UsageError
 
+if TYPE_CHECKING:
+    from franet.cli._job import Ranking
+
 _DEMO_REPORT = Path("franet-demo-report.html")
+# Columns of the full ranking that AnnData has no other place for.
+_STABILITY = ("rank_low", "rank_high", "selected_share")
 
 
-@click.command(cls=GroupedCommand, short_help="Rank the features of a file.")
+@click.command(cls=_options.GroupedCommand, short_help="Rank the features of a file.")
 @click.argument("file", type=Reads(path_type=Path))
-@rank_options
+@_options.rank_options
 @click.pass_context
 def rank(
     ctx: click.Context,
@@ -45,14 +45,16 @@ def rank(
     mtx, libsvm or arff (also gzipped), parquet, feather, npy, npz, mat, h5ad, hdf5
     or zarr.
     """
-    parameters = parameters_of(ctx.params)
+    parameters = _options.parameters_of(ctx.params)
     _check_together(ctx.params)
-    reading, standardize = take_reading(options), options["standardize"]
+    reading, standardize = _options.take_reading(options), options["standardize"]
     if output is not None:
-        _output.check_output(file, output, reading, force)
+        _check_output(file, output, reading, force)
     if report is not None:
-        _output.check_report(report, force)
-    from franet.cli import _job, _screen
+        from franet.report import check_report
+
+        check_report(report, force=force)
+    from franet.cli import _job
     from franet.cli._constraints import find_features, read_files
     from franet.io import read_table
 
@@ -62,7 +64,7 @@ def rank(
     lazy = None if needs_all else _job.largest_to_load(ranker, parameters)
     table = read_table(file, text=text, lazy=lazy, **reading)
     name_columns(table.names)
-    labels = _job.feature_labels(table.X, table.names)
+    labels = table.names or [f"x{j}" for j in range(table.X.shape[1])]
     parameters |= find_features(options, files, labels)
     if options["dry_run"]:
         plan = _job.plan_table(table.X, parameters, ranker)
@@ -73,56 +75,176 @@ def rank(
         return
     X = _job.standardized(table.X) if standardize else table.X
     notes = [_screen.left_out(table.dropped)] if table.dropped else []
-    with _screen.ProgressBar(hidden=quiet) as bar:
-        ranking = _job.rank_table(
-            X, labels, parameters, ranker=ranker, top=options["top"], listener=bar
-        )
+    top, seed, n_jobs = options["top"], options["seed"], options["n_jobs"]
+    with _screen.ProgressBar(hidden=quiet) as bar, listening(bar):
+        ranking = _job.rank_table(X, labels, parameters, ranker=ranker, top=top)
         if report is not None:
-            _output.write_report(report, force, ranking, X, labels, file.name, notes)
+            _write_report(ranking, report, force, file.name, notes)
         if n_boot is not None:
-            seed, n_jobs = options["seed"], options["n_jobs"]
-            _job.add_stability(ranking, X, n_boot, seed, n_jobs, bar)
-    summary = ranking[0]
+            _job.add_stability(ranking, n_boot, seed, n_jobs)
+    summary = ranking.summary
     summary["warnings"][:0] = notes
     summary["standardized"] = standardize
     if output is not None:
-        _output.write_output(file, output, reading, ranking, force)
+        _write_output(ranking, file, output, reading.get("variable"), force)
     if not quiet:
-        _screen.warn(summary["warnings"])
+        _screen.warn(*summary["warnings"])
     if as_json:
         _screen.show_json(summary)
     elif not quiet:
         _screen.show(summary)
         if table.labels is not None and not reading["transpose"]:
-            label = clean(repr(table.labels))
+            label = _screen.clean(repr(table.labels))
             click.echo(f"Row labels: {label} (--no-index if it is a feature)")
         if output is not None:
-            where = f"{output} (var)" if _output.is_h5ad(output) else str(output)
+            where = f"{output} (var)" if _is_h5ad(output) else str(output)
             click.echo(f"All {len(labels):,} features: {where}")
         if report is not None:
             click.echo(f"Report: {report}")
     if report is not None and options["open_report"]:
-        _output.show_in_browser(report)
+        _show_in_browser(report)
 
 
 def _check_together(given: dict[str, Any]) -> None:
     """Raise before any work where an option has no meaning beside another one."""
     is_given, has_text = (given["similarity"] == x for x in ("precomputed", "mixed"))
     none = "examples, of which --similarity precomputed has none"
-    numbers = "is for tables of numbers, --similarity mixed for those with text"
+    text = "--standardize is for numbers, --similarity mixed for tables with text"
     plan = "--dry-run predicts one ranking, not the draws of --stability"
     for is_wrong, why in (
         (is_given and given["n_boot"], f"--stability draws {none}"),
         (is_given and given["standardize"], f"--standardize scales {none}"),
-        (has_text and given["transpose"], f"--transpose {numbers}"),
-        (has_text and given["standardize"], f"--standardize {numbers}"),
-        (has_text and given["drop_non_numeric"], f"--drop-non-numeric {numbers}"),
+        (has_text and given["standardize"], text),
         (given["dry_run"] and given["n_boot"], plan),
     ):
         if is_wrong:
             raise UsageError(f"{why}; leave one of them out")
     if given["open_report"] and given["report"] is None:
         raise UsageError("--open shows the report; name it by --report report.html")
+
+
+def _check_output(
+    file: Path, output: Path, reading: Mapping[str, Any], force: bool
+) -> None:
+    """Raise before any work where the ranking could not be written after it.
+
+    Parameters
+    ----------
+    file, output : Path
+        The file to read, and the one to write.
+    reading : mapping
+        How the file is read.
+    force : bool
+        Whether a file that is there may be replaced.
+    """
+    from franet._common.optional import require
+    from franet.io import check_target
+    from franet.io._formats import find_format
+    from franet.io._write import output_format
+
+    if not _is_h5ad(output):
+        output_format(output)
+    elif (kind := find_format(file, reading.get("format"))) != "h5ad":
+        raise UsageError(
+            f"--output: a .h5ad file is a copy of the .h5ad file that is ranked, but "
+            f"{file} is {kind}; end the name in .csv, .tsv, .json or .parquet"
+        )
+    elif reading["transpose"]:
+        raise UsageError(
+            "--output: a .h5ad file holds the ranks of its variables, but --transpose "
+            "ranks observations; leave it out, or end the name in .csv"
+        )
+    else:
+        require("anndata", "Writing h5ad files", "anndata")
+    check_target(output, force=force)
+
+
+def _is_h5ad(path: Path) -> bool:
+    """Return whether a file is to be a copy of a .h5ad file."""
+    return path.suffix.lower() == ".h5ad"
+
+
+def _write_output(
+    ranking: Ranking, file: Path, output: Path, layer: str | None, force: bool
+) -> None:
+    """Write the full ranking, or a copy of the .h5ad file with the ranking in it.
+
+    Parameters
+    ----------
+    ranking : Ranking
+        What to write.
+    file, output : Path
+        The file that was read, and the one to write.
+    layer : str or None
+        Which layer of a .h5ad file was read.
+    force : bool
+        Whether a file that is there may be replaced.
+    """
+    summary, columns, fitted, _, _ = ranking
+    if not _is_h5ad(output):
+        from franet.io import write_table
+
+        write_table(columns, output, force=force)
+        return
+    import numpy as np
+    from sklearn.base import clone
+
+    from franet.anndata._file import write_ranked_file
+
+    back = np.argsort(columns["index"])
+    write_ranked_file(
+        file,
+        output,
+        clone(fitted).set_params(**summary["parameters"]),
+        fitted,
+        layer=layer,
+        more={name: columns[name][back] for name in _STABILITY if name in columns},
+        notes={"standardized": summary["standardized"]},
+        force=force,
+    )
+
+
+def _write_report(
+    ranking: Ranking, path: Path, force: bool, title: str, notes: Sequence[str] = ()
+) -> None:
+    """Write the page that shows a ranking.
+
+    Parameters
+    ----------
+    ranking : Ranking
+        What to show.
+    path : Path
+        The file to write.
+    force : bool
+        Whether a file that is there may be replaced.
+    title : str
+        The title of the page.
+    notes : sequence of str
+        What else the page warns of.
+    """
+    from franet.report import summarize, write
+
+    summary, _, fitted, X, labels = ranking
+    # The report itself explains what Cover and FRANe warn of, with more detail.
+    explained = summary["ranker"] in ("cover", "frane")
+    page = summarize(
+        fitted,
+        X,
+        names=labels,
+        title=title,
+        seconds=summary["seconds"],
+        warnings=[*notes] if explained else [*notes, *summary["warnings"]],
+    )
+    write(page, path, force=force)
+
+
+def _show_in_browser(path: Path) -> None:
+    """Open the report, or say that there is no browser to open it in."""
+    import webbrowser
+
+    # A path would be taken for the name of a host by some browsers.
+    if not webbrowser.open(path.resolve().as_uri()):
+        _screen.warn(f"no browser was found; open {path} in one yourself")
 
 
 @click.command(short_help="Rank the features of a small data set, as a first look.")
@@ -136,7 +258,8 @@ def demo(open_report: bool) -> None:
     """
     from sklearn.datasets import load_breast_cancer
 
-    from franet.cli import _job, _screen
+    from franet.cli import _job
+    from franet.report import check_report
 
     data = load_breast_cancer()
     names = [str(name) for name in data.feature_names]
@@ -146,21 +269,21 @@ def demo(open_report: bool) -> None:
     )
     why_not = ""
     try:
-        _output.check_report(_DEMO_REPORT, force=True)
+        check_report(_DEMO_REPORT, force=True)
     except (DataError, MissingExtraError) as err:
         why_not = str(err)
     X = _job.standardized(data.data)
-    with _screen.ProgressBar() as bar:
-        ranking = _job.rank_table(X, names, {}, top=10, listener=bar)
+    with _screen.ProgressBar() as bar, listening(bar):
+        ranking = _job.rank_table(X, names, {}, top=10)
         if not why_not:
-            _output.write_report(_DEMO_REPORT, True, ranking, X, names, "Tumours")
-    _screen.warn(ranking[0]["warnings"])
-    _screen.show(ranking[0])
+            _write_report(ranking, _DEMO_REPORT, True, "Tumours")
+    _screen.warn(*ranking.summary["warnings"])
+    _screen.show(ranking.summary)
     click.echo("\nYour own table, with examples in rows and features in columns:")
     options = "" if why_not else " --report report.html --open"
     click.echo(f"  franet rank data.csv --output ranking.csv{options}")
     click.echo(f"\n{why_not or f'Open in a browser: {_DEMO_REPORT}'}")
     if open_report and why_not:
-        _screen.warn(["there is no report to open"])
+        _screen.warn("there is no report to open")
     elif open_report:
-        _output.show_in_browser(_DEMO_REPORT)
+        _show_in_browser(_DEMO_REPORT)
