@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from franet._common import checked as kinds
 from franet._common.progress import Listener, listening, report
 from franet.cover._constraints import by_position
-from franet.evaluation._misuse import misuse
 from franet.evaluation._unit import prepare, run_unit
 from franet.evaluation.folds import make_folds, name_folds
 from franet.evaluation.measures import (
@@ -152,13 +151,10 @@ def named_rankers(given: Any, references: bool = False) -> dict[str, Any]:
         found = {}
         for ranker in listed:
             label = ranker if isinstance(ranker, str) else _label(ranker)
-            if label in found:
-                raise misuse(
-                    f"two are called {label!r}; give a dict with labels", "rankers"
-                )
+            remedy = f"two are called {label!r}; give a dict with labels"
+            kinds.check_value("rankers", ..., label not in found, remedy)
             found[label] = _estimator(ranker)
-    if not found:
-        raise misuse("name at least one", "rankers")
+    kinds.check_value("rankers", ..., bool(found), "name at least one")
     if references:
         there = {type(ranker).__name__ for ranker in found.values()}
         for label, kind in _REFERENCES.items():
@@ -170,8 +166,9 @@ def named_rankers(given: Any, references: bool = False) -> dict[str, Any]:
 def _estimator(ranker: Any) -> Any:
     if isinstance(ranker, str):
         return get(ranker)()
-    if not (hasattr(ranker, "fit") and hasattr(ranker, "get_params")):
-        raise misuse(f"{ranker!r} is neither an estimator nor a name", "rankers")
+    is_fine = hasattr(ranker, "fit") and hasattr(ranker, "get_params")
+    remedy = f"{ranker!r} is neither an estimator nor a name"
+    kinds.check_value("rankers", ..., is_fine, remedy)
     return ranker
 
 

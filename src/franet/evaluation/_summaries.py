@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from franet._common.checked import check_value
 from franet._common.table import TextTable
-from franet.evaluation._misuse import misuse
 from franet.evaluation.measures import MEASURES
 from franet.evaluation.records import RANDOM
 from franet.evaluation.results import BETTER, Results
@@ -115,16 +115,14 @@ def _warned(results: Results, datasets: list[str]) -> list[str]:
     """Return which rankings called themselves degenerate or failed, and where."""
     notes = []
     for ranker in results.rankers:
-        where, failed = [], []
-        for dataset in datasets:
-            records = [
-                r
-                for r in results.records
-                if r.dataset == dataset and results.name_of(r) == ranker
-            ]
-            if any(record.warnings for record in records):
-                where.append(dataset)
-            failed += [r for r in records if r.status != "ok"]
+        records = [
+            r
+            for dataset in datasets
+            for r in results.records
+            if r.dataset == dataset and results.name_of(r) == ranker
+        ]
+        where = dict.fromkeys(r.dataset for r in records if r.warnings)
+        failed = [r for r in records if r.status != "ok"]
         if where:
             notes.append(f"{_COLLAPSED} {ranker} warned on {', '.join(where)}.")
         if failed:
@@ -217,8 +215,8 @@ def recommend(
     recommendation : Recommendation
         The number and how sure it is.
     """
-    if not tolerance >= 0:
-        raise misuse("give a number of at least 0", "tolerance", tolerance)
+    remedy = "give a number of at least 0"
+    check_value("tolerance", tolerance, tolerance >= 0, remedy)
     names = [r for r in results.rankers if results.has(dataset, r, measure)]
     candidates = [r for r in names if r != RANDOM] if ranker is None else [ranker]
     if not candidates:
@@ -231,12 +229,11 @@ def recommend(
     def choose(rows: NDArray[np.intp]) -> tuple[str, int, float]:
         means = {r: lost[r][rows].mean(axis=0) for r in candidates}
         best = min(float(mean.min()) for mean in means.values())
-        near = []
-        for r, mean in means.items():
-            within = np.flatnonzero(mean <= best + tolerance)
-            if len(within):
-                near.append((int(counts[r][within[0]]), float(mean[within[0]]), r))
-        k, _, name = min(near)
+        k, _, name = min(
+            (int(counts[r][at]), float(mean[at]), r)
+            for r, mean in means.items()
+            for at in np.flatnonzero(mean <= best + tolerance)
+        )
         return name, k, best
 
     n_folds = len(lost[candidates[0]])

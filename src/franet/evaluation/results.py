@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +14,6 @@ from numpy.typing import NDArray
 from franet._common import checked as kinds
 from franet._common.joints import connected
 from franet._common.table import TextTable
-from franet.evaluation._misuse import misuse
 from franet.evaluation.measures import MEASURES
 from franet.evaluation.records import RANDOM, Record, Row
 from franet.evaluation.stability import jaccard, kuncheva, rank_correlation
@@ -97,6 +97,11 @@ class Results:
 
     def __init__(self, records: Iterable[Record]) -> None:
         self.records = list(records)
+        # Parameters by label, and folds by table.
+        self._parameters, self._folds = defaultdict(set), defaultdict(set)
+        for record in self.records:
+            self._parameters[record.ranker].add(record.key[-1])
+            self._folds[record.dataset].add((record.folds, record.fold))
         self.datasets = list(dict.fromkeys(r.dataset for r in self.records))
         self.rankers = list(dict.fromkeys(self.name_of(r) for r in self.records))
 
@@ -212,9 +217,10 @@ class Results:
         """
         curve = self.curve(ranker, dataset, measure)
         place = np.flatnonzero(curve.counts == min(at, curve.counts[-1]))
-        if not len(place):
-            there = ", ".join(map(str, curve.counts))
-            raise misuse(f"{measure!r} was measured at {there} features", "at", at)
+        remedy = (
+            f"{measure!r} was measured at {', '.join(map(str, curve.counts))} features"
+        )
+        kinds.check_value("at", at, len(place) > 0, remedy)
         return curve.values[:, place[0]]
 
     @_checked
@@ -290,17 +296,13 @@ class Results:
         stability : dict of float
             ``"kuncheva"``, ``"jaccard"``, ``"rank_correlation"``.
         """
-        records = [r for r in self.of(self._one(dataset), ranker) if r.top]
-        if len(records) < 2:
+        records = self.of(self._one(dataset), ranker)
+        found = [(r.top, r.n_features) for r in records if r.top and r.n_features]
+        if len(found) < 2:
             raise DataError(f"{ranker!r}: stability needs at least two folds")
-        tops = [r.top for r in records]
-        if at > min(map(len, tops)):
-            raise misuse(f"{min(map(len, tops))} features are kept a fold", "at", at)
-        n = records[0].n_features
-        if n is None:
-            raise DataError(
-                f"{ranker!r}: the records do not say the number of features"
-            )
+        tops, n = [top for top, _ in found], found[0][1]
+        kept = min(map(len, tops))
+        kinds.check_value("at", at, at <= kept, f"{kept} features are kept a fold")
         first = [top[:at] for top in tops]
         return {
             "kuncheva": kuncheva(first, n),
@@ -426,38 +428,20 @@ class Results:
         return draw(self, dataset, measure=measure, ax=ax)
 
     def _one(self, dataset: str | None) -> str:
-        if dataset is not None:
-            _known("dataset", dataset, self.datasets)
-            return dataset
-        if len(self.datasets) != 1:
-            raise misuse(
-                f"there are {len(self.datasets)} tables; name one of them", "dataset"
-            )
-        return self.datasets[0]
-
-    @cached_property
-    def _parameters(self) -> dict[str, set[str]]:
-        return _grouped((r.ranker, r.key[-1]) for r in self.records)
-
-    @cached_property
-    def _folds(self) -> dict[str, set[tuple[str, int]]]:
-        return _grouped((r.dataset, (r.folds, r.fold)) for r in self.records)
+        if dataset is None:
+            remedy = f"there are {len(self.datasets)} tables; name one of them"
+            kinds.check_value("dataset", ..., len(self.datasets) == 1, remedy)
+            return self.datasets[0]
+        _known("dataset", dataset, self.datasets)
+        return dataset
 
     @cached_property
     def _index(self) -> dict[tuple[str, str], list[Record]]:
-        found: dict[tuple[str, str], list[Record]] = {}
+        found = defaultdict(list)
         for record in sorted(self.records, key=lambda r: r.fold):
             if record.status == "ok":
-                key = (record.dataset, self.name_of(record))
-                found.setdefault(key, []).append(record)
+                found[record.dataset, self.name_of(record)].append(record)
         return found
-
-
-def _grouped(pairs: Iterable[tuple[str, Any]]) -> dict[str, set[Any]]:
-    found: dict[str, set[Any]] = {}
-    for key, value in pairs:
-        found.setdefault(key, set()).add(value)
-    return found
 
 
 def compare(
@@ -505,10 +489,8 @@ def compare(
     from franet.evaluation.statistics import hierarchical
 
     for name, given in (("results_a", results_a), ("results_b", results_b)):
-        if not isinstance(given, Mapping):
-            raise misuse(
-                "give values by data set, as Results.scores returns them", name
-            )
+        remedy = "give values by data set, as Results.scores returns them"
+        kinds.check_value(name, ..., isinstance(given, Mapping), remedy)
     odd = sorted(set(results_a) ^ set(results_b))
     if odd:
         raise UsageError(f"Only one of the two has: {', '.join(odd)}. Leave those out.")
@@ -516,7 +498,7 @@ def compare(
         if len(results_a[name]) != len(results_b[name]):
             raise UsageError(f"{name}: the two have different numbers of folds")
     first, second = (
-        np.array([np.asarray(given[name], np.float64) for name in results_a])
+        np.array([given[name] for name in results_a], np.float64)
         for given in (results_a, results_b)
     )
     return hierarchical(
@@ -530,5 +512,4 @@ def compare(
 
 
 def _known(what: str, name: str, names: Iterable[str]) -> None:
-    if name not in names:
-        raise misuse(f"choose one of {', '.join(names)}", what, name)
+    kinds.check_value(what, name, name in names, f"choose one of {', '.join(names)}")

@@ -51,10 +51,6 @@ class ResultsStore:
     ----------
     folder : Path
         The folder.
-    records : dict of Record
-        What is known, by `Record.key`; see `merge`.
-    unfinished : set of tuple
-        The keys of which the last attempt failed.
     runs : list of dict
         What the runs were, the first first.
     """
@@ -68,18 +64,25 @@ class ResultsStore:
                 stack.callback(os.close, lock_file(self.folder / _LOCK))
             with _explained(self._path):
                 self._file = stack.enter_context(closing(_open(self._path, "rwc")))
-                found, self.runs = _content(self._file, self._path)
+                self._attempts, self.runs = _content(self._file, self._path)
             self._open = stack.pop_all()
-        self.records: dict[Key, Record] = {}
-        self.unfinished: set[Key] = set()
-        for record in found:
-            self._add(record)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+    @property
+    def records(self) -> dict[Key, Record]:
+        """What is known, by `Record.key`; see `merge`."""
+        return merge(self._attempts)
+
+    @property
+    def unfinished(self) -> set[Key]:
+        """The keys of which the last attempt failed."""
+        last = {record.key: record.status for record in self._attempts}
+        return {key for key, status in last.items() if status != "ok"}
 
     def append(self, record: Record) -> None:
         """Add a record. When this returns, it is on the disk.
@@ -96,7 +99,7 @@ class ResultsStore:
             it was.
         """
         self._insert(_RECORDS, record.to_json())
-        self._add(record)
+        self._attempts.append(record)
 
     def append_run(self, run: dict[str, Any]) -> None:
         """Add what a run is.
@@ -163,13 +166,6 @@ class ResultsStore:
         """
         return _read(folder)[1]
 
-    def _add(self, record: Record) -> None:
-        _add(self.records, record)
-        change = (
-            self.unfinished.discard if record.status == "ok" else self.unfinished.add
-        )
-        change(record.key)
-
     def _insert(self, table: str, content: str) -> None:
         with _explained(self._path):
             self._file.execute(f"INSERT INTO {table} VALUES (?)", (content,))  # nosec B608
@@ -195,27 +191,18 @@ def merge(records: Iterable[Record]) -> dict[Key, Record]:
     """
     merged: dict[Key, Record] = {}
     for record in records:
-        _add(merged, record)
+        known = merged.get(record.key)
+        if known is None or known.status != "ok" or known.version != record.version:
+            merged[record.key] = record
+        elif record.status == "ok":
+            values = {
+                name: {**record.values.get(name, {}), **known.values.get(name, {})}
+                for name in known.values | record.values
+            }
+            values = {name: dict(sorted(at.items())) for name, at in values.items()}
+            warnings = list(dict.fromkeys(known.warnings + record.warnings))
+            merged[record.key] = replace(known, values=values, warnings=warnings)
     return merged
-
-
-def _add(merged: dict[Key, Record], record: Record) -> None:
-    known = merged.get(record.key)
-    if known is None or known.status != "ok" or known.version != record.version:
-        merged[record.key] = record
-    elif record.status == "ok":
-        merged[record.key] = _joined(known, record)
-
-
-def _joined(known: Record, more: Record) -> Record:
-    values = {
-        name: dict(
-            sorted({**more.values.get(name, {}), **known.values.get(name, {})}.items())
-        )
-        for name in {**known.values, **more.values}
-    }
-    warnings = list(dict.fromkeys([*known.warnings, *more.warnings]))
-    return replace(known, values=values, warnings=warnings)
 
 
 def _read(folder: str | os.PathLike[str]) -> tuple[list[Record], list[dict[str, Any]]]:
