@@ -24,7 +24,7 @@ from franet.evaluation.results import Results
 from franet.exceptions import DataError, Setting, UsageError
 from franet.pairs.columns._finite import check_finite
 from franet.pairs.columns._open import in_memory
-from franet.rankers import get
+from franet.rankers import RANKERS, get
 
 # Compared with whatever is evaluated: chance, and the plainest good ranking.
 _REFERENCES = {RANDOM: "RandomRanking", "column-subset": "ColumnSubset"}
@@ -127,17 +127,9 @@ def evaluate(
                 if columns is not None:  # the table of a fold has no names
                     named = by_position(fresh.get_params(deep=False), columns)
                     fresh.set_params(**named)
-                outcome = run_unit(fresh, scorer, counts, names)
-                records.append(
-                    Record(
-                        dataset=name,
-                        folds=filed,
-                        fold=fold.number,
-                        ranker=label,
-                        parameters=changed_parameters(ranker),
-                        **outcome,
-                    )
-                )
+                unit = (name, filed, fold.number, label, changed_parameters(ranker))
+                found = run_unit(fresh, scorer, counts, names)
+                records.append(Record(*unit, **found))
                 report("rankings", len(records), len(parts) * len(chosen))
     return Results(records)
 
@@ -173,8 +165,6 @@ def _estimator(ranker: Any) -> Any:
 
 
 def _label(ranker: Any) -> str:
-    from franet.rankers import RANKERS
-
     kind = type(ranker).__name__
     return next((name for name, (_, known) in RANKERS.items() if known == kind), kind)
 

@@ -17,7 +17,7 @@ from franet._common.version import __version__
 from franet.evaluation._pool import Load, Task, load_table, reason_of
 from franet.evaluation.folds import Fold, make_folds
 from franet.evaluation.measures import MEASURES, check_measures, feature_counts
-from franet.evaluation.records import Record
+from franet.evaluation.records import Record, changed_parameters
 from franet.evaluation.store import ResultsStore
 from franet.exceptions import DataError, UsageError
 
@@ -142,9 +142,10 @@ def check_same(
 def make_tasks(
     store: ResultsStore,
     datasets: Mapping[str, DataSet],
-    rankers: Mapping[str, dict[str, Any]],
+    rankers: Mapping[str, Any],
     folds: str,
     retry_failed: bool,
+    run: str,
 ) -> Iterator[Task]:
     """Yield what this version has not measured yet: by data set, fold and ranker.
 
@@ -154,12 +155,14 @@ def make_tasks(
         With what is there.
     datasets : mapping of str to DataSet
         The data sets.
-    rankers : mapping of str to dict
-        Parameters of the rankers, by label.
+    rankers : mapping of str to estimator
+        The rankers, by label.
     folds : str
         Name of the folds.
     retry_failed : bool
         Whether units that failed are tried again.
+    run : str
+        Id of the run.
 
     Yields
     ------
@@ -167,6 +170,7 @@ def make_tasks(
         Its measures × counts may cover values that are there already.
     """
     records, unfinished = store.records, store.unfinished
+    parameters = {label: changed_parameters(each) for label, each in rankers.items()}
     for name, known in datasets.items():
         # Every measure with every count at which it is defined.
         pairs = [
@@ -175,19 +179,19 @@ def make_tasks(
             if MEASURES[m].covers(k)
         ]
         for fold, label in product(known.folds, rankers):
-            key = Record(name, folds, fold.number, label, rankers[label]).key
-            record = records.get(key)
+            unit = (name, folds, fold.number, label, parameters[label])
+            record = Record(*unit, run=run)
+            done = records.get(record.key)
             there: set[tuple[str, int]] = set()
-            if record is not None and record.version == __version__:
-                if key in unfinished and not retry_failed:
+            if done is not None and done.version == __version__:
+                if record.key in unfinished and not retry_failed:
                     continue
-                there = {(m, k) for m, at in record.values.items() for k in at}
+                there = {(m, k) for m, at in done.values.items() for k in at}
             missing = [pair for pair in pairs if pair not in there]
             if missing:
                 yield Task(
-                    dataset=name,
+                    record=record,
                     fold=fold,
-                    ranker=label,
                     counts=tuple(sorted({k for _, k in missing})),
                     measures=tuple(dict.fromkeys(m for m, _ in missing)),
                     ranked=tuple(sorted({k for _, k in there} | {*known.counts})),

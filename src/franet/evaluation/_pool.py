@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 from math import inf
@@ -25,6 +26,7 @@ from franet._common.global_state import restored_state
 from franet.evaluation._unit import prepare, resident, run_unit
 from franet.evaluation.folds import Fold
 from franet.evaluation.measures import FoldScorer
+from franet.evaluation.records import Record
 from franet.exceptions import DataError, UsageError
 
 Load = Callable[[str], tuple[Any, Any]]
@@ -46,12 +48,10 @@ class Task(NamedTuple):
 
     Attributes
     ----------
-    dataset : str
-        Name of the data set.
+    record : Record
+        What is measured, without values yet.
     fold : Fold
-        Its division.
-    ranker : str
-        Label of the ranker.
+        The division of the data set.
     counts : tuple of int
         At how many features it is judged.
     measures : tuple of str
@@ -61,9 +61,8 @@ class Task(NamedTuple):
         ranker puts so many features in order, in each run the same.
     """
 
-    dataset: str
+    record: Record
     fold: Fold
-    ranker: str
     counts: tuple[int, ...]
     measures: tuple[str, ...]
     ranked: tuple[int, ...]
@@ -71,7 +70,7 @@ class Task(NamedTuple):
     @property
     def place(self) -> Place:
         """The data set and the fold: what tasks of one place share is computed once."""
-        return self.dataset, self.fold.number
+        return self.record.dataset, self.record.fold
 
 
 class Answer(NamedTuple):
@@ -79,16 +78,13 @@ class Answer(NamedTuple):
 
     Attributes
     ----------
-    task : Task
-        The task.
-    fields : dict
-        Fields of a `Record`: what was measured, or status and reason of a failure.
+    record : Record
+        With what was measured, or the status and the reason of a failure.
     seconds : float
         How long it took, loading and judging included.
     """
 
-    task: Task
-    fields: dict[str, Any]
+    record: Record
     seconds: float
 
 
@@ -201,7 +197,7 @@ class _Worker:
         gone = self.process.exitcode is not None  # before its last message is sought
         try:
             if self.pipe.poll():
-                kind, fields = self.pipe.recv()
+                kind, content = self.pipe.recv()
             else:
                 return self._ended() if gone else self._exceeded(limits)
         except (EOFError, OSError):
@@ -211,13 +207,13 @@ class _Worker:
             self._check_memory(limits.memory)
         elif kind == "broken":
             raise UsageError(
-                f"A worker cannot take the rankers or the loader ({fields['reason']}); "
+                f"A worker cannot take the rankers or the loader ({content}); "
                 "define them in a module that can be imported"
             )
         elif kind == "begun":
             self._begun = monotonic()
         else:
-            return self._answer(**fields)
+            return self._done(content)
         return None
 
     def kill(self) -> None:
@@ -227,10 +223,14 @@ class _Worker:
         self.process.join()
         self.pipe.close()
 
-    def _answer(self, **fields: Any) -> Answer | None:
-        task, self.task = self.task, None
-        took = monotonic() - self._given
-        return None if task is None else Answer(task, fields, took)
+    def _done(self, record: Record) -> Answer:
+        self.task = None
+        return Answer(record, monotonic() - self._given)
+
+    def _failed(self, status: str, reason: str) -> Answer | None:
+        if self.task is None:
+            return None
+        return self._done(replace(self.task.record, status=status, reason=reason))
 
     def _ended(self) -> Answer | None:
         """Say what became of the task of a process that has gone by itself."""
@@ -246,7 +246,7 @@ class _Worker:
                 f"A worker {how} before it was ready; in a script, call this under "
                 "if __name__ == '__main__':"
             )
-        return self._answer(status="failed", reason=f"The process {how}.")
+        return self._failed("failed", f"The process {how}.")
 
     def _exceeded(self, limits: Limits) -> Answer | None:
         """Kill a process that takes too much; say what becomes of its task."""
@@ -255,12 +255,11 @@ class _Worker:
         seconds, memory = limits
         if seconds is not None and monotonic() - self._begun > seconds:
             self.kill()
-            reason = f"It took more than {seconds:g} s."
-            return self._answer(status="timeout", reason=reason)
+            return self._failed("timeout", f"It took more than {seconds:g} s.")
         if memory is not None and (used := resident(self.process.pid) or 0) > memory:
             self.kill()
             reason = f"It took {used:,} bytes of memory, more than {memory:,}."
-            return self._answer(status="memory", reason=reason)
+            return self._failed("memory", reason)
         return None
 
     def _check_memory(self, limit: int | None) -> None:
@@ -335,13 +334,11 @@ def work_on(client: Any, payload: bytes, tasks: Sequence[Task]) -> Answers:
     try:
         # Some more than there are workers, so that none waits for the next task.
         for future in (active := as_completed(send(2 + 2 * len(client.nthreads())))):
-            error = future.exception()
+            task, error = sent.pop(future), future.exception()
             if error is None:
-                fields, seconds = future.result()
+                yield future.result()
             else:
-                fields = {"status": "failed", "reason": reason_of(error)}
-                seconds = 0.0
-            yield Answer(sent.pop(future), fields, seconds)
+                yield Answer(_failure(task, error), 0.0)
             active.update(send(1))
     finally:
         client.cancel(list(sent))
@@ -351,10 +348,10 @@ def work_on(client: Any, payload: bytes, tasks: Sequence[Task]) -> Answers:
 _TURNS = threading.Lock()
 
 
-def _measure(payload: bytes, task: Task) -> tuple[dict[str, Any], float]:
+def _measure(payload: bytes, task: Task) -> Answer:
     with _TURNS:
         start = monotonic()
-        return _unpacked(payload).answer(task), monotonic() - start
+        return Answer(_unpacked(payload).measure(task), monotonic() - start)
 
 
 @lru_cache(maxsize=1)
@@ -366,8 +363,8 @@ def _unpacked(payload: bytes) -> _Bench:
 def serve(pipe: Any, payload: bytes, threads: int) -> None:
     """Answer the tasks that come through a pipe, until it is closed.
 
-    Messages are ``("ready", {})`` or ``("broken", reason)`` at first. To each task they
-    are ``("begun", {})`` when the data are there, then ``("done", fields)``.
+    Messages are ``("ready", None)`` or ``("broken", reason)`` at first. To each task
+    they are ``("begun", None)`` when the data are there, then ``("done", record)``.
 
     Parameters
     ----------
@@ -388,7 +385,7 @@ def serve(pipe: Any, payload: bytes, threads: int) -> None:
 
         bench = _unpacked(payload)
     except BaseException as err:
-        pipe.send(("broken", {"reason": reason_of(err)}))
+        pipe.send(("broken", reason_of(err)))
         return
     # The environment limits threads as well, but not every library listens to it.
     with (
@@ -396,10 +393,10 @@ def serve(pipe: Any, payload: bytes, threads: int) -> None:
         threadpool_limits(threads),
         suppress(EOFError, BrokenPipeError),
     ):
-        pipe.send(("ready", {}))
+        pipe.send(("ready", None))
         while True:
-            fields = bench.answer(pipe.recv(), lambda: pipe.send(("begun", {})))
-            pipe.send(("done", fields))
+            record = bench.measure(pipe.recv(), lambda: pipe.send(("begun", None)))
+            pipe.send(("done", record))
 
 
 class _Bench:
@@ -413,28 +410,26 @@ class _Bench:
         self._tables: dict[str, Any] = {}
         self._scorers: dict[Place, FoldScorer] = {}
 
-    def answer(
-        self, task: Task, begin: Callable[[], object] = lambda: None
-    ) -> dict[str, Any]:
-        """Return the fields of a record."""
+    def measure(self, task: Task, begin: Callable[[], object] = lambda: None) -> Record:
+        """Return what became of a task."""
         try:
             scorer = self._prepared(task)
             begin()
-            ranker = prepare(
-                self._rankers[task.ranker], task.fold.number, task.ranked, self._seed
-            )
-            return run_unit(ranker, scorer, task.counts, task.measures)
+            ranker = self._rankers[task.record.ranker]
+            ranker = prepare(ranker, task.fold.number, task.ranked, self._seed)
+            found = run_unit(ranker, scorer, task.counts, task.measures)
+            return replace(task.record, **found)
         except BaseException as err:  # SystemExit too: a ranker is a guest here
-            status = "memory" if isinstance(err, MemoryError) else "failed"
-            return {"status": status, "reason": reason_of(err)}
+            return _failure(task, err)
 
     def _prepared(self, task: Task) -> FoldScorer:
         if task.place not in self._scorers:
             self._scorers.clear()  # before memory is taken again
-            if task.dataset not in self._tables:
+            name = task.record.dataset
+            if name not in self._tables:
                 self._tables.clear()
-                self._tables[task.dataset] = load_table(self._load, task.dataset)
-            X, y = self._tables[task.dataset]
+                self._tables[name] = load_table(self._load, name)
+            X, y = self._tables[name]
             self._scorers[task.place] = FoldScorer(X, task.fold, y, seed=self._seed)
         return self._scorers[task.place]
 
@@ -454,6 +449,11 @@ def load_table(
     if y is not None and len(y) != len(X):
         raise DataError(f"{name}: has {len(y)} classes for {len(X)} examples")
     return X, y
+
+
+def _failure(task: Task, err: BaseException) -> Record:
+    status = "memory" if isinstance(err, MemoryError) else "failed"
+    return replace(task.record, status=status, reason=reason_of(err))
 
 
 def reason_of(err: BaseException) -> str:

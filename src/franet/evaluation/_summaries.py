@@ -84,28 +84,23 @@ def table_of_sets(results: Results, at: int, measure: str) -> TextTable:
         Means over the folds; then, over the data sets that every ranker finished,
         average ranks by both rules for ties, and wins.
     """
+    by_ranker = [results.scores(r, at=at, measure=measure) for r in results.rankers]
     lines: list[list[Any]] = []
-    whole = []
     for dataset in results.datasets:
-        line = [
-            float(results.values(dataset, ranker, at, measure).mean())
-            if results.has(dataset, ranker, measure)
-            else None
-            for ranker in results.rankers
-        ]
-        if None not in line:
-            whole.append(line)
-        lines.append([dataset, *line])
+        found = [each.get(dataset) for each in by_ranker]
+        means = [None if folds is None else float(folds.mean()) for folds in found]
+        lines.append([dataset, *means])
+    whole = [means for _, *means in lines if None not in means]
     notes = [f"{MEASURES[measure].title} at {at} features, mean over the folds."]
     if whole and len(results.rankers) > 1:
         lower = MEASURES[measure].lower_is_better
         scores = np.array(whole)
         middle = average_ranks(scores, ties="average", lower_is_better=lower)
         smallest = average_ranks(scores, ties="min", lower_is_better=lower)
-        lines.append(["average rank", *(float(rank) for rank in middle)])
-        lines.append(["… ties smallest", *(float(rank) for rank in smallest)])
         won = wins(scores, lower_is_better=lower)
-        lines.append(["wins", *(int(count) for count in won)])
+        lines.append(["average rank", *middle.tolist()])
+        lines.append(["… ties smallest", *smallest.tolist()])
+        lines.append(["wins", *won.tolist()])
         notes.append(f"Ranks and wins over {len(whole)} data sets that all finished.")
     notes += _warned(results, results.datasets)
     return TextTable(["data set", *results.rankers], lines, notes)

@@ -197,8 +197,9 @@ class FoldScorer:
         values : dict of dict
             By measure and count. Clusterings stop at 256 features.
         """
-        found: dict[str, dict[int, float]] = {name: {} for name in measures}
-        for name, k, value in self._each(order, counts, set(measures)):
+        names = check_measures(measures, hasattr(self, "_labels"))
+        found: dict[str, dict[int, float]] = {name: {} for name in names}
+        for name, k, value in self._each(order, counts, set(names)):
             if name in found:
                 found[name][k] = found[name].get(k, 0.0) + value
         return found

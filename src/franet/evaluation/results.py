@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -104,6 +103,10 @@ class Results:
             self._folds[record.dataset].add((record.folds, record.fold))
         self.datasets = list(dict.fromkeys(r.dataset for r in self.records))
         self.rankers = list(dict.fromkeys(self.name_of(r) for r in self.records))
+        self._done: dict[tuple[str, str], list[Record]] = defaultdict(list)
+        for record in sorted(self.records, key=lambda r: r.fold):
+            if record.status == "ok":
+                self._done[record.dataset, self.name_of(record)].append(record)
 
     def __len__(self) -> int:
         return len(self.records)
@@ -130,9 +133,8 @@ class Results:
 
     def to_pandas(self) -> Any:
         """Return every measured value as a row of a pandas data frame."""
-        return TextTable(
-            list(Row._fields), [list(row) for row in self.rows()]
-        ).to_pandas()
+        rows = [list(row) for row in self.rows()]
+        return TextTable(list(Row._fields), rows).to_pandas()
 
     def of(self, dataset: str, ranker: str) -> list[Record]:
         """Return the finished records of a ranker on a table, by fold.
@@ -152,9 +154,8 @@ class Results:
         """
         _known("dataset", dataset, self.datasets)
         _known("ranker", ranker, self.rankers)
-        records = self._index.get((dataset, ranker), [])
-        whole = len(records) == len(self._folds[dataset])
-        return records if whole else []
+        records = self._done[dataset, ranker]
+        return records if len(records) == len(self._folds[dataset]) else []
 
     def has(self, dataset: str, ranker: str, measure: str = "rmae") -> bool:
         """Return whether a ranker finished every fold of a table with this measure."""
@@ -217,9 +218,8 @@ class Results:
         """
         curve = self.curve(ranker, dataset, measure)
         place = np.flatnonzero(curve.counts == min(at, curve.counts[-1]))
-        remedy = (
-            f"{measure!r} was measured at {', '.join(map(str, curve.counts))} features"
-        )
+        there = ", ".join(map(str, curve.counts))
+        remedy = f"{measure!r} was measured at {there} features"
         kinds.check_value("at", at, len(place) > 0, remedy)
         return curve.values[:, place[0]]
 
@@ -348,8 +348,8 @@ class Results:
         dataset = self._one(dataset)
         chance = self.values(dataset, RANDOM, at, measure)
         # The correlation of folds is the share of the examples in a test part.
-        parts = [r.test_share for r in self.of(dataset, RANDOM)]
-        shares = [share for share in parts if share is not None]
+        records = self.of(dataset, RANDOM)
+        shares = [r.test_share for r in records if r.test_share is not None]
         rho = float(np.mean(shares)) if shares else None
         lower = MEASURES[measure].lower_is_better
         found = {}
@@ -435,14 +435,6 @@ class Results:
         _known("dataset", dataset, self.datasets)
         return dataset
 
-    @cached_property
-    def _index(self) -> dict[tuple[str, str], list[Record]]:
-        found = defaultdict(list)
-        for record in sorted(self.records, key=lambda r: r.fold):
-            if record.status == "ok":
-                found[record.dataset, self.name_of(record)].append(record)
-        return found
-
 
 def compare(
     results_a: Mapping[str, Any],
@@ -497,13 +489,9 @@ def compare(
     for name in results_a:
         if len(results_a[name]) != len(results_b[name]):
             raise UsageError(f"{name}: the two have different numbers of folds")
-    first, second = (
-        np.array([given[name] for name in results_a], np.float64)
-        for given in (results_a, results_b)
-    )
     return hierarchical(
-        first,
-        second,
+        [results_a[name] for name in results_a],
+        [results_b[name] for name in results_a],
         rope=rope,
         lower_is_better=lower_is_better,
         random_state=random_state,

@@ -63,7 +63,7 @@ class ResultsStore:
                 self.folder.mkdir(parents=True, exist_ok=True)
                 stack.callback(os.close, lock_file(self.folder / _LOCK))
             with _explained(self._path):
-                self._file = stack.enter_context(closing(_open(self._path, "rwc")))
+                self._file = stack.enter_context(closing(_connect(self._path, "rwc")))
                 self._attempts, self.runs = _content(self._file, self._path)
             self._open = stack.pop_all()
 
@@ -137,18 +137,15 @@ class ResultsStore:
             Where there are no results, or the file is not what it should be.
         """
         records, runs = _read(folder)
-        datasets, rankers = (
-            list(dict.fromkeys(str(name) for run in runs for name in run[what]))
-            for what in ("datasets", "rankers")
-        )
-        return sorted(
-            merge(records).values(),
-            key=lambda r: (
-                _place(r.dataset, datasets),
-                _place(r.ranker, rankers),
-                r.fold,
-            ),
-        )
+        datasets = [str(name) for run in runs for name in run["datasets"]]
+        datasets += [record.dataset for record in records]  # those of no run
+        rankers = [str(name) for run in runs for name in run["rankers"]]
+        rankers += [record.ranker for record in records]
+
+        def place(r: Record) -> tuple[int, int, int]:
+            return datasets.index(r.dataset), rankers.index(r.ranker), r.fold
+
+        return sorted(merge(records).values(), key=place)
 
     @staticmethod
     def read_runs(folder: str | os.PathLike[str]) -> list[dict[str, Any]]:
@@ -212,12 +209,12 @@ def _read(folder: str | os.PathLike[str]) -> tuple[list[Record], list[dict[str, 
             f"{folder}: holds no results (no {_FILE}); give the folder that was given "
             "to 'franet bench run --out'"
         )
-    with _explained(path), closing(_open(path, "rw")) as file:
+    with _explained(path), closing(_connect(path, "rw")) as file:
         return _content(file, path)
 
 
-def _open(path: Path, mode: str) -> sqlite3.Connection:
-    """Open a file of results, or make it; refuse any other file before it is used.
+def _connect(path: Path, mode: str) -> sqlite3.Connection:
+    """Open a file of results, or make it.
 
     With a rollback journal, not a write-ahead log: that one needs memory that
     processes share, which network file systems do not have, and a folder that can be
@@ -227,29 +224,26 @@ def _open(path: Path, mode: str) -> sqlite3.Connection:
     if path.exists() and 0 < path.stat().st_size < _PAGE:
         raise DataError(f"{path}: {_REASONS['SQLITE_NOTADB']}")
     uri = f"{path.absolute().as_uri()}?mode={mode}"
-    file = sqlite3.connect(
+    return sqlite3.connect(
         uri, _PATIENCE, isolation_level=None, uri=True, check_same_thread=False
     )
-    with ExitStack() as stack:
-        stack.callback(file.close)
-        file.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
-        file.execute("PRAGMA synchronous = EXTRA")
-        made = file.execute("SELECT sql FROM sqlite_master ORDER BY rowid").fetchall()
-        if not made:
-            orders = [f"CREATE TABLE IF NOT EXISTS {table};" for table in _TABLES]
-            file.executescript(f"BEGIN IMMEDIATE; {' '.join(orders)} COMMIT")
-        # The very same statements: with triggers or views a file could run code here.
-        elif made != [(f"CREATE TABLE {table}",) for table in _TABLES]:
-            raise DataError(f"{path}: {_REASONS['SQLITE_NOTADB']}")
-        if file.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
-            raise DataError(f"{path}: {_REASONS['SQLITE_CORRUPT']}")
-        stack.pop_all()
-    return file
 
 
 def _content(
     file: sqlite3.Connection, path: Path
 ) -> tuple[list[Record], list[dict[str, Any]]]:
+    """Return records and runs; refuse a file of another program before it is used."""
+    file.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
+    file.execute("PRAGMA synchronous = EXTRA")
+    made = file.execute("SELECT sql FROM sqlite_master ORDER BY rowid").fetchall()
+    if not made:
+        orders = [f"CREATE TABLE IF NOT EXISTS {table};" for table in _TABLES]
+        file.executescript(f"BEGIN IMMEDIATE; {' '.join(orders)} COMMIT")
+    # The very same statements: with triggers or views a file could run code here.
+    elif made != [(f"CREATE TABLE {table}",) for table in _TABLES]:
+        raise DataError(f"{path}: {_REASONS['SQLITE_NOTADB']}")
+    if file.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
+        raise DataError(f"{path}: {_REASONS['SQLITE_CORRUPT']}")
     found: list[list[Any]] = []
     for table, parse in ((_RECORDS, Record.from_json), (_RUNS, _run)):
         try:
@@ -269,10 +263,6 @@ def _run(content: str) -> dict[str, Any]:
     if not all(isinstance(run[name], kind) for name, kind in kinds.items()):
         raise ValueError(f"not a run of a benchmark: {content[:60]!r}")
     return run
-
-
-def _place(name: str, names: list[str]) -> int:
-    return names.index(name) if name in names else len(names)
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from sklearn.utils import check_random_state
 
 from franet._common.checked import check_value
 from franet._common.joints import connected
-from franet.evaluation.statistics._gibbs import Model, model_of, sample
+from franet.evaluation.statistics._gibbs import Model, sample
 from franet.evaluation.statistics.diagnostics import effective_size, r_hat
 from franet.evaluation.statistics.ranks import check_between, check_scores
 from franet.exceptions import DataError
@@ -175,10 +175,9 @@ class Comparison:
     seconds: float
 
     @property
-    def next_set(self) -> tuple[float, float, float]:
+    def next_set(self) -> Regions:
         """Probabilities of the three regions on one further data set."""
-        first, equal, second = self.regions.mean(axis=0).tolist()
-        return first, equal, second
+        return Regions(*self.regions.mean(axis=0).tolist())
 
     def summary(self) -> dict[str, Any]:
         """Return all but the draws, ready for JSON.
@@ -319,16 +318,13 @@ def hierarchical(
     mu, s, nu = sample(model, n_chains, n_warmup, length, rng)
     regions = _masses(mu.ravel(), s.ravel(), nu.ravel(), rope / unit)
     largest = np.bincount(regions.argmax(axis=1), minlength=3) / len(regions)
-    first, equal, second = largest.tolist()
     draws = {"mu": mu * unit, "s": s * unit, "nu": nu}
     seconds = perf_counter() - start
     hats = {name: r_hat(draws[name]) for name in QUANTITIES}
     sizes = {name: effective_size(draws[name]) for name in QUANTITIES}
     _warn(hats, sizes)
     return Comparison(
-        p_first=first,
-        p_equal=equal,
-        p_second=second,
+        *largest.tolist(),
         names=(str(names[0]), str(names[1])),
         rope=rope,
         rho=rho,
@@ -369,7 +365,7 @@ def _scaled(
         std = np.where(same, min(choices), std)
     unit = float(std.mean())
     most = float(np.abs(gap).max()) / unit
-    return model_of(mean / unit, std / unit, gap.shape[1], rho, most), unit
+    return Model(mean / unit, std / unit, gap.shape[1], rho, most), unit
 
 
 def _warn(hats: dict[str, float], sizes: dict[str, float]) -> None:
