@@ -154,7 +154,7 @@ def work_here(
 
 
 def next_task(left: Sequence[Task], own: Place | None, busy: set[Place | None]) -> int:
-    """Return where a task of a worker's own place is, or of one without a worker."""
+    """Return the position of a task of a worker's own place, or of a free place."""
 
     def far(at: int) -> tuple[bool, bool]:
         return left[at].place != own, left[at].place in busy

@@ -42,8 +42,7 @@ def one_table(results: Results, dataset: str, at: int, measure: str) -> TextTabl
         Mean and deviation over the folds, the verdict against chance, stability, time.
     """
     done = [r for r in results.rankers if results.has(dataset, r, measure)]
-    compared = RANDOM in done
-    verdicts = results.verdicts(at, measure, dataset) if compared else {}
+    verdicts = results.verdicts(at, measure, dataset) if RANDOM in done else {}
     lines: list[list[Any]] = []
     for ranker in done:
         records = results.of(dataset, ranker)
@@ -210,8 +209,7 @@ def recommend(
     recommendation : Recommendation
         The number and how sure it is.
     """
-    remedy = "give a number of at least 0"
-    check_value("tolerance", tolerance, tolerance >= 0, remedy)
+    check_value("tolerance", tolerance, tolerance >= 0, "give a number of at least 0")
     names = [r for r in results.rankers if results.has(dataset, r, measure)]
     candidates = [r for r in names if r != RANDOM] if ranker is None else [ranker]
     if not candidates:

@@ -95,10 +95,8 @@ def check_measures(measures: Any, labeled: bool) -> list[str]:
     for name in names:
         remedy = f"there is no {name!r}. Choose from: {', '.join(MEASURES)}"
         check_value("measures", ..., name in MEASURES, remedy)
-        is_fine = labeled or not MEASURES[name].needs_labels
-        check_value(
-            "measures", ..., is_fine, f"{name!r} needs the classes of the examples"
-        )
+        remedy = f"{name!r} needs the classes of the examples"
+        check_value("measures", ..., labeled or not MEASURES[name].needs_labels, remedy)
     return names
 
 
