@@ -225,7 +225,8 @@ def _slice(
                 break
             end = np.where(out, np.clip(end + side, least, most), end)
         ends.append(end)
-    return _shrink(log_density, x, level, *ends, rng)
+    low, high = ends
+    return _shrink(log_density, x, level, low, high, rng)
 
 
 def _shrink(

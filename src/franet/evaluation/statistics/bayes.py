@@ -318,13 +318,16 @@ def hierarchical(
     mu, s, nu = sample(model, n_chains, n_warmup, length, rng)
     regions = _masses(mu.ravel(), s.ravel(), nu.ravel(), rope / unit)
     largest = np.bincount(regions.argmax(axis=1), minlength=3) / len(regions)
+    first, equal, second = largest.tolist()
     draws = {"mu": mu * unit, "s": s * unit, "nu": nu}
     seconds = perf_counter() - start
     hats = {name: r_hat(draws[name]) for name in QUANTITIES}
     sizes = {name: effective_size(draws[name]) for name in QUANTITIES}
     _warn(hats, sizes)
     return Comparison(
-        *largest.tolist(),
+        p_first=first,
+        p_equal=equal,
+        p_second=second,
         names=(str(names[0]), str(names[1])),
         rope=rope,
         rho=rho,
