@@ -19,7 +19,7 @@ from franet.evaluation._weights import (
     sizes_of,
 )
 from franet.evaluation.folds import Fold
-from franet.exceptions import DataError
+from franet.exceptions import DataError, Setting, UsageError
 from franet.pairs.similarity._standardize import powers_of_two
 
 __all__ = ["MEASURES", "FoldScorer", "MeasureInfo", "check_measures", "feature_counts"]
@@ -95,8 +95,9 @@ def check_measures(measures: Any, labeled: bool) -> list[str]:
     for name in names:
         remedy = f"there is no {name!r}. Choose from: {', '.join(MEASURES)}"
         check_value("measures", ..., name in MEASURES, remedy)
-        remedy = f"{name!r} needs the classes of the examples"
-        check_value("measures", ..., labeled or not MEASURES[name].needs_labels, remedy)
+        if MEASURES[name].needs_labels and not labeled:
+            fields = (Setting("measures"), name, Setting("y"))
+            raise UsageError("{}: {!r} needs the classes of the examples, {}", *fields)
     return names
 
 
