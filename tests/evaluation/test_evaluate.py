@@ -123,7 +123,7 @@ def test_hidden_classes(X):
         X, y, rankers="variance", folds=3, measures=["nmi", "knn_accuracy"]
     )
     assert results.curve("variance", measure="nmi").values.shape == (3, 6)
-    with pytest.raises(UsageError, match="y"):
+    with pytest.raises(UsageError, match="examples, y"):
         evaluate(X, rankers="variance", measures="nmi")
     with pytest.raises(DataError, match="3 classes for 45"):
         evaluate(X, [1, 2, 3], rankers="variance")

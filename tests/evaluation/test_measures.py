@@ -279,5 +279,5 @@ def test_measures_are_checked():
     with pytest.raises(UsageError, match="at least one"):
         check_measures([], False)
     X, _ = table()
-    with pytest.raises(UsageError, match="y"):
+    with pytest.raises(UsageError, match="examples, y"):
         FoldScorer(X, paper_folds(40)[0]).score(np.arange(20), [1], ["nmi"])

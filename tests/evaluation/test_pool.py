@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections import deque
-
 import numpy as np
 import pytest
 
 from franet.evaluation._plan import TimeLeft
-from franet.evaluation._pool import Task, next_place
+from franet.evaluation._pool import Task, next_task
 from franet.evaluation.folds import Fold
 from franet.evaluation.records import Record
 from franet.evaluation.runner import Status
@@ -43,25 +41,19 @@ def test_time_left():
     assert clock.seconds() == pytest.approx(left / 2)
 
 
-def test_next_place():
+def test_next_task():
     """A worker stays at its fold; a new one takes a fold that nobody is at."""
     empty = np.arange(0)
-    tasks = [
-        Task(name, Fold(f, empty, empty), ranker, (), (), ())
+    left = [
+        Task(Record(name, "paper", f, ranker), Fold(f, empty, empty), (), (), ())
         for name in "xy"
         for f in range(2)
         for ranker in "ab"
     ]
-    left = {}
-    for task in tasks:
-        left.setdefault(task.place, deque()).append(task)
 
     def ask(own, busy):
-        place = next_place(left, own, busy)
-        task = left[place].popleft()
-        if not left[place]:
-            del left[place]
-        return *place, task.ranker
+        task = left.pop(next_task(left, own, busy))
+        return *task.place, task.record.ranker
 
     assert ask(None, set()) == ("x", 0, "a")
     assert ask(None, {("x", 0)}) == ("x", 1, "a")

@@ -383,7 +383,7 @@ def test_what_is_refused(call, error, message):
 
 def test_variances_up_to_their_bound():
     """1/σ² has a gamma distribution whose lower part is cut off."""
-    model = _gibbs.model_of(np.zeros(2), np.array([1.0, 0.5]), 4, 0.25, 1.0)
+    model = _gibbs.Model(np.zeros(2), np.array([1.0, 0.5]), 4, 0.25, 1.0)
     object.__setattr__(model, "sigma_most", 1.1)
     walk = _gibbs._Chains(model, 20_000, np.random.default_rng(0))
     walk.delta[:] = 0.0

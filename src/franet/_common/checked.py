@@ -140,7 +140,7 @@ def check_value(name: str, value: Any, is_fine: bool, remedy: str) -> None:
     name : str
         The name of the parameter.
     value : object
-        Its value.
+        Its value; ``...`` where the parameter alone is meant.
     is_fine : bool
         Whether it is possible.
     remedy : str
@@ -153,4 +153,5 @@ def check_value(name: str, value: Any, is_fine: bool, remedy: str) -> None:
     franet.exceptions.UsageError: top=0: give a number of features, at least 1
     """
     if not is_fine:
-        raise UsageError("{}:", Setting(name, value), remedy=remedy)
+        # A field, because the values in it may have braces.
+        raise UsageError("{}:", Setting(name, value), remedy, remedy="{1}")

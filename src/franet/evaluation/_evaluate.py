@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from franet._common import checked as kinds
 from franet._common.progress import Listener, listening, report
 from franet.cover._constraints import by_position
-from franet.evaluation._misuse import misuse
 from franet.evaluation._unit import prepare, run_unit
 from franet.evaluation.folds import make_folds, name_folds
 from franet.evaluation.measures import (
@@ -25,7 +24,7 @@ from franet.evaluation.results import Results
 from franet.exceptions import DataError, Setting, UsageError
 from franet.pairs.columns._finite import check_finite
 from franet.pairs.columns._open import in_memory
-from franet.rankers import get
+from franet.rankers import RANKERS, get
 
 # Compared with whatever is evaluated: chance, and the plainest good ranking.
 _REFERENCES = {RANDOM: "RandomRanking", "column-subset": "ColumnSubset"}
@@ -128,17 +127,9 @@ def evaluate(
                 if columns is not None:  # the table of a fold has no names
                     named = by_position(fresh.get_params(deep=False), columns)
                     fresh.set_params(**named)
-                outcome = run_unit(fresh, scorer, counts, names)
-                records.append(
-                    Record(
-                        dataset=name,
-                        folds=filed,
-                        fold=fold.number,
-                        ranker=label,
-                        parameters=changed_parameters(ranker),
-                        **outcome,
-                    )
-                )
+                unit = (name, filed, fold.number, label, changed_parameters(ranker))
+                found = run_unit(fresh, scorer, counts, names)
+                records.append(Record(*unit, **found))
                 report("rankings", len(records), len(parts) * len(chosen))
     return Results(records)
 
@@ -152,13 +143,10 @@ def named_rankers(given: Any, references: bool = False) -> dict[str, Any]:
         found = {}
         for ranker in listed:
             label = ranker if isinstance(ranker, str) else _label(ranker)
-            if label in found:
-                raise misuse(
-                    f"two are called {label!r}; give a dict with labels", "rankers"
-                )
+            remedy = f"two are called {label!r}; give a dict with labels"
+            kinds.check_value("rankers", ..., label not in found, remedy)
             found[label] = _estimator(ranker)
-    if not found:
-        raise misuse("name at least one", "rankers")
+    kinds.check_value("rankers", ..., bool(found), "name at least one")
     if references:
         there = {type(ranker).__name__ for ranker in found.values()}
         for label, kind in _REFERENCES.items():
@@ -170,14 +158,13 @@ def named_rankers(given: Any, references: bool = False) -> dict[str, Any]:
 def _estimator(ranker: Any) -> Any:
     if isinstance(ranker, str):
         return get(ranker)()
-    if not (hasattr(ranker, "fit") and hasattr(ranker, "get_params")):
-        raise misuse(f"{ranker!r} is neither an estimator nor a name", "rankers")
+    is_fine = hasattr(ranker, "fit") and hasattr(ranker, "get_params")
+    remedy = f"{ranker!r} is neither an estimator nor a name"
+    kinds.check_value("rankers", ..., is_fine, remedy)
     return ranker
 
 
 def _label(ranker: Any) -> str:
-    from franet.rankers import RANKERS
-
     kind = type(ranker).__name__
     return next((name for name, (_, known) in RANKERS.items() if known == kind), kind)
 

@@ -5,18 +5,19 @@ from __future__ import annotations
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
 from statistics import fmean
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from franet._common.checked import check_value
 from franet._common.progress import report
 from franet._common.version import __version__
-from franet.evaluation._misuse import misuse
 from franet.evaluation._pool import Load, Task, load_table, reason_of
 from franet.evaluation.folds import Fold, make_folds
 from franet.evaluation.measures import MEASURES, check_measures, feature_counts
-from franet.evaluation.records import Record
+from franet.evaluation.records import Record, changed_parameters
 from franet.evaluation.store import ResultsStore
 from franet.exceptions import DataError, UsageError
 
@@ -127,13 +128,9 @@ def check_same(
     for run in store.runs:
         if run.get("folds") != folds:
             continue
-        if run.get("seed") != seed:
-            raise misuse(
-                f"{store.folder} holds results with seed {run.get('seed')}; take that "
-                "one, or another folder",
-                "seed",
-                seed,
-            )
+        held = f"{store.folder} holds results with seed {run.get('seed')}"
+        remedy = f"{held}; take that one, or another folder"
+        check_value("seed", seed, run.get("seed") == seed, remedy)
         for name, digest in run.get("data", {}).items():
             if name in datasets and datasets[name].digest != digest:
                 raise DataError(
@@ -145,9 +142,10 @@ def check_same(
 def make_tasks(
     store: ResultsStore,
     datasets: Mapping[str, DataSet],
-    rankers: Mapping[str, dict[str, Any]],
+    rankers: Mapping[str, Any],
     folds: str,
     retry_failed: bool,
+    run: str,
 ) -> Iterator[Task]:
     """Yield what this version has not measured yet: by data set, fold and ranker.
 
@@ -157,46 +155,47 @@ def make_tasks(
         With what is there.
     datasets : mapping of str to DataSet
         The data sets.
-    rankers : mapping of str to dict
-        Parameters of the rankers, by label.
+    rankers : mapping of str to estimator
+        The rankers, by label.
     folds : str
         Name of the folds.
     retry_failed : bool
         Whether units that failed are tried again.
+    run : str
+        Id of the run.
 
     Yields
     ------
     task : Task
         Its measures × counts may cover values that are there already.
     """
+    records, unfinished = store.records, store.unfinished
+    parameters = {label: changed_parameters(each) for label, each in rankers.items()}
     for name, known in datasets.items():
         # Every measure with every count at which it is defined.
-        pairs = {
+        pairs = [
             (m, k)
-            for m in known.measures
-            for k in known.counts
+            for m, k in product(known.measures, known.counts)
             if MEASURES[m].covers(k)
-        }
-        for fold in known.folds:
-            for label, parameters in rankers.items():
-                key = Record(name, folds, fold.number, label, parameters).key
-                record = store.records.get(key)
-                there: set[tuple[str, int]] = set()
-                if record is not None and record.version == __version__:
-                    if key in store.unfinished and not retry_failed:
-                        continue
-                    there = {(m, k) for m, at in record.values.items() for k in at}
-                missing = pairs - there
-                if missing:
-                    measures = {m for m, _ in missing}
-                    yield Task(
-                        dataset=name,
-                        fold=fold,
-                        ranker=label,
-                        counts=tuple(sorted({k for _, k in missing})),
-                        measures=tuple(m for m in known.measures if m in measures),
-                        ranked=tuple(sorted({k for _, k in there} | {*known.counts})),
-                    )
+        ]
+        for fold, label in product(known.folds, rankers):
+            unit = (name, folds, fold.number, label, parameters[label])
+            record = Record(*unit, run=run)
+            done = records.get(record.key)
+            there: set[tuple[str, int]] = set()
+            if done is not None and done.version == __version__:
+                if record.key in unfinished and not retry_failed:
+                    continue
+                there = {(m, k) for m, at in done.values.items() for k in at}
+            missing = [pair for pair in pairs if pair not in there]
+            if missing:
+                yield Task(
+                    record=record,
+                    fold=fold,
+                    counts=tuple(sorted({k for _, k in missing})),
+                    measures=tuple(dict.fromkeys(m for m, _ in missing)),
+                    ranked=tuple(sorted({k for _, k in there} | {*known.counts})),
+                )
 
 
 class TimeLeft:
@@ -222,6 +221,7 @@ class TimeLeft:
         self._cells = cells
         self._size = size
         self._left = Counter(left)
+        # Seconds of units, and seconds per cell of rankers.
         self._units: dict[tuple[str, str], list[float]] = defaultdict(list)
         self._rankers: dict[str, list[float]] = defaultdict(list)
 

@@ -8,11 +8,12 @@ import pickle
 import signal
 import sys
 import threading
-from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
+from math import inf
 from multiprocessing import connection, parent_process, resource_tracker
 from time import monotonic
 from typing import Any, NamedTuple
@@ -20,14 +21,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from franet._common.checked import check_value
 from franet._common.global_state import restored_state
-from franet.evaluation._misuse import misuse
 from franet.evaluation._unit import prepare, resident, run_unit
 from franet.evaluation.folds import Fold
 from franet.evaluation.measures import FoldScorer
+from franet.evaluation.records import Record
 from franet.exceptions import DataError, UsageError
 
 Load = Callable[[str], tuple[Any, Any]]
+Place = tuple[str, int]
 _LONGEST = 300  # characters of a reason
 _POLL = 0.1  # seconds between two looks at workers
 _THREADS = (
@@ -45,12 +48,10 @@ class Task(NamedTuple):
 
     Attributes
     ----------
-    dataset : str
-        Name of the data set.
+    record : Record
+        What is measured, without values yet.
     fold : Fold
-        Its division.
-    ranker : str
-        Label of the ranker.
+        The division of the data set.
     counts : tuple of int
         At how many features it is judged.
     measures : tuple of str
@@ -60,17 +61,16 @@ class Task(NamedTuple):
         ranker puts so many features in order, in each run the same.
     """
 
-    dataset: str
+    record: Record
     fold: Fold
-    ranker: str
     counts: tuple[int, ...]
     measures: tuple[str, ...]
     ranked: tuple[int, ...]
 
     @property
-    def place(self) -> tuple[str, int]:
+    def place(self) -> Place:
         """The data set and the fold: what tasks of one place share is computed once."""
-        return self.dataset, self.fold.number
+        return self.record.dataset, self.record.fold
 
 
 class Answer(NamedTuple):
@@ -78,19 +78,13 @@ class Answer(NamedTuple):
 
     Attributes
     ----------
-    task : Task
-        The task.
-    status : {"ok", "failed", "timeout", "memory"}
-        Whether it is finished, and if not, why.
-    fields : dict
-        Fields of a `Record`: what was measured, or the reason of a failure.
+    record : Record
+        With what was measured, or the status and the reason of a failure.
     seconds : float
         How long it took, loading and judging included.
     """
 
-    task: Task
-    status: str
-    fields: dict[str, Any]
+    record: Record
     seconds: float
 
 
@@ -135,14 +129,11 @@ def work_here(
     answer : Answer
         Of one task.
     """
-    left: dict[tuple[str, int], deque[Task]] = {}
-    for task in tasks:
-        left.setdefault(task.place, deque()).append(task)
+    left = list(tasks)
     workers: list[_Worker] = []
     try:
         while left or any(worker.task for worker in workers):
-            waiting = sum(map(len, left.values()))
-            while len(workers) < size and sum(not w.task for w in workers) < waiting:
+            while len(workers) < size and sum(not w.task for w in workers) < len(left):
                 with _interrupts_later():
                     workers.append(_Worker(payload, threads))
             connection.wait([end for w in workers for end in w.ends], _POLL)
@@ -154,23 +145,21 @@ def work_here(
             for worker in workers:
                 if left and worker.is_ready and worker.task is None:
                     busy = {w.place for w in workers if w.task is not None}
-                    place = next_place(left, worker.place, busy)
-                    if worker.give(left[place][0]):
-                        left[place].popleft()
-                        if not left[place]:
-                            del left[place]
+                    at = next_task(left, worker.place, busy)
+                    if worker.give(left[at]):
+                        del left[at]
     finally:
         for worker in workers:
             worker.kill()
 
 
-def next_place(
-    left: dict[tuple[str, int], deque[Task]],
-    own: tuple[str, int] | None,
-    busy: set[tuple[str, int] | None],
-) -> tuple[str, int]:
-    """Return a worker's own place, or the first that no other is at, or any."""
-    return min(left, key=lambda place: (place != own, place in busy))
+def next_task(left: Sequence[Task], own: Place | None, busy: set[Place | None]) -> int:
+    """Return the position of a task of a worker's own place, or of a free place."""
+
+    def far(at: int) -> tuple[bool, bool]:
+        return left[at].place != own, left[at].place in busy
+
+    return min(range(len(left)), key=far)
 
 
 class _Worker:
@@ -190,9 +179,8 @@ class _Worker:
         self.ends: list[Any] = [self.pipe, self.process.sentinel]
         self.is_ready = self.is_gone = False
         self.task: Task | None = None
-        self.place: tuple[str, int] | None = None
-        self._given = 0.0
-        self._begun: float | None = None
+        self.place: Place | None = None
+        self._given = self._begun = inf
 
     def give(self, task: Task) -> bool:
         """Send a task; return whether there was a process to take it."""
@@ -201,7 +189,7 @@ class _Worker:
         except OSError:
             return False
         self.task, self.place = task, task.place
-        self._given, self._begun = monotonic(), None
+        self._given, self._begun = monotonic(), inf
         return True
 
     def look(self, limits: Limits) -> Answer | None:
@@ -209,7 +197,7 @@ class _Worker:
         gone = self.process.exitcode is not None  # before its last message is sought
         try:
             if self.pipe.poll():
-                kind, fields = self.pipe.recv()
+                kind, content = self.pipe.recv()
             else:
                 return self._ended() if gone else self._exceeded(limits)
         except (EOFError, OSError):
@@ -219,13 +207,13 @@ class _Worker:
             self._check_memory(limits.memory)
         elif kind == "broken":
             raise UsageError(
-                f"A worker cannot take the rankers or the loader ({fields['reason']}); "
+                f"A worker cannot take the rankers or the loader ({content}); "
                 "define them in a module that can be imported"
             )
         elif kind == "begun":
             self._begun = monotonic()
         else:
-            return self._answer(kind, fields)
+            return self._done(content)
         return None
 
     def kill(self) -> None:
@@ -235,10 +223,14 @@ class _Worker:
         self.process.join()
         self.pipe.close()
 
-    def _answer(self, status: str, fields: dict[str, Any]) -> Answer:
-        assert self.task is not None
-        task, self.task = self.task, None
-        return Answer(task, status, fields, monotonic() - self._given)
+    def _done(self, record: Record) -> Answer:
+        self.task = None
+        return Answer(record, monotonic() - self._given)
+
+    def _failed(self, status: str, reason: str) -> Answer | None:
+        if self.task is None:
+            return None
+        return self._done(replace(self.task.record, status=status, reason=reason))
 
     def _ended(self) -> Answer | None:
         """Say what became of the task of a process that has gone by itself."""
@@ -254,34 +246,30 @@ class _Worker:
                 f"A worker {how} before it was ready; in a script, call this under "
                 "if __name__ == '__main__':"
             )
-        if self.task is None:
-            return None
-        return self._answer("failed", {"reason": f"The process {how}."})
+        return self._failed("failed", f"The process {how}.")
 
     def _exceeded(self, limits: Limits) -> Answer | None:
         """Kill a process that takes too much; say what becomes of its task."""
         if self.task is None:
             return None
-        took = 0.0 if self._begun is None else monotonic() - self._begun
-        used = 0 if limits.memory is None else resident(self.process.pid) or 0
-        if limits.seconds is not None and took > limits.seconds:
-            status, reason = "timeout", f"It took more than {limits.seconds:g} s."
-        elif limits.memory is not None and used > limits.memory:
-            status = "memory"
-            reason = f"It took {used:,} bytes of memory, more than {limits.memory:,}."
-        else:
-            return None
-        self.kill()
-        return self._answer(status, {"reason": reason})
+        seconds, memory = limits
+        if seconds is not None and monotonic() - self._begun > seconds:
+            self.kill()
+            return self._failed("timeout", f"It took more than {seconds:g} s.")
+        if memory is not None and (used := resident(self.process.pid) or 0) > memory:
+            self.kill()
+            reason = f"It took {used:,} bytes of memory, more than {memory:,}."
+            return self._failed("memory", reason)
+        return None
 
     def _check_memory(self, limit: int | None) -> None:
-        used = resident(self.process.pid)
-        if limit is None or (used is not None and used <= limit):
+        if limit is None:
             return
+        used = resident(self.process.pid)
         problem = "this system does not report the memory of a process; leave it out"
-        if used is not None:
-            problem = f"a worker takes {used:,} bytes before any work; allow more"
-        raise misuse(problem, "max_memory", limit)
+        check_value("max_memory", limit, used is not None, problem)
+        problem = f"a worker takes {used:,} bytes before any work; allow more"
+        check_value("max_memory", limit, (used or 0) <= limit, problem)
 
 
 @contextmanager
@@ -346,12 +334,11 @@ def work_on(client: Any, payload: bytes, tasks: Sequence[Task]) -> Answers:
     try:
         # Some more than there are workers, so that none waits for the next task.
         for future in (active := as_completed(send(2 + 2 * len(client.nthreads())))):
-            error = future.exception()
+            task, error = sent.pop(future), future.exception()
             if error is None:
-                result = future.result()
+                yield future.result()
             else:
-                result = "failed", {"reason": reason_of(error)}, 0.0
-            yield Answer(sent.pop(future), *result)
+                yield Answer(_failure(task, error), 0.0)
             active.update(send(1))
     finally:
         client.cancel(list(sent))
@@ -361,11 +348,10 @@ def work_on(client: Any, payload: bytes, tasks: Sequence[Task]) -> Answers:
 _TURNS = threading.Lock()
 
 
-def _measure(payload: bytes, task: Task) -> tuple[str, dict[str, Any], float]:
+def _measure(payload: bytes, task: Task) -> Answer:
     with _TURNS:
         start = monotonic()
-        status, fields = _unpacked(payload).answer(task)
-        return status, fields, monotonic() - start
+        return Answer(_unpacked(payload).measure(task), monotonic() - start)
 
 
 @lru_cache(maxsize=1)
@@ -377,9 +363,8 @@ def _unpacked(payload: bytes) -> _Bench:
 def serve(pipe: Any, payload: bytes, threads: int) -> None:
     """Answer the tasks that come through a pipe, until it is closed.
 
-    Messages are ``("ready", {})`` or ``("broken", reason)`` at first. To each task they
-    are ``("begun", {})`` when the data are there, then the status and the fields of an
-    `Answer`.
+    Messages are ``("ready", None)`` or ``("broken", reason)`` at first. To each task
+    they are ``("begun", None)`` when the data are there, then ``("done", record)``.
 
     Parameters
     ----------
@@ -400,7 +385,7 @@ def serve(pipe: Any, payload: bytes, threads: int) -> None:
 
         bench = _unpacked(payload)
     except BaseException as err:
-        pipe.send(("broken", {"reason": reason_of(err)}))
+        pipe.send(("broken", reason_of(err)))
         return
     # The environment limits threads as well, but not every library listens to it.
     with (
@@ -408,9 +393,10 @@ def serve(pipe: Any, payload: bytes, threads: int) -> None:
         threadpool_limits(threads),
         suppress(EOFError, BrokenPipeError),
     ):
-        pipe.send(("ready", {}))
+        pipe.send(("ready", None))
         while True:
-            pipe.send(bench.answer(pipe.recv(), lambda: pipe.send(("begun", {}))))
+            record = bench.measure(pipe.recv(), lambda: pipe.send(("begun", None)))
+            pipe.send(("done", record))
 
 
 class _Bench:
@@ -422,30 +408,28 @@ class _Bench:
         self._seed = seed
         # By the name of a data set, and by the place of a task; one each.
         self._tables: dict[str, Any] = {}
-        self._scorers: dict[tuple[str, int], Any] = {}
+        self._scorers: dict[Place, FoldScorer] = {}
 
-    def answer(
-        self, task: Task, begin: Callable[[], object] = lambda: None
-    ) -> tuple[str, dict[str, Any]]:
-        """Return the status of a task, and fields of a record."""
+    def measure(self, task: Task, begin: Callable[[], object] = lambda: None) -> Record:
+        """Return what became of a task."""
         try:
             scorer = self._prepared(task)
             begin()
-            ranker = prepare(
-                self._rankers[task.ranker], task.fold.number, task.ranked, self._seed
-            )
-            return "ok", run_unit(ranker, scorer, task.counts, task.measures)
+            ranker = self._rankers[task.record.ranker]
+            ranker = prepare(ranker, task.fold.number, task.ranked, self._seed)
+            found = run_unit(ranker, scorer, task.counts, task.measures)
+            return replace(task.record, **found)
         except BaseException as err:  # SystemExit too: a ranker is a guest here
-            status = "memory" if isinstance(err, MemoryError) else "failed"
-            return status, {"reason": reason_of(err)}
+            return _failure(task, err)
 
-    def _prepared(self, task: Task) -> Any:
+    def _prepared(self, task: Task) -> FoldScorer:
         if task.place not in self._scorers:
             self._scorers.clear()  # before memory is taken again
-            if task.dataset not in self._tables:
+            name = task.record.dataset
+            if name not in self._tables:
                 self._tables.clear()
-                self._tables[task.dataset] = load_table(self._load, task.dataset)
-            X, y = self._tables[task.dataset]
+                self._tables[name] = load_table(self._load, name)
+            X, y = self._tables[name]
             self._scorers[task.place] = FoldScorer(X, task.fold, y, seed=self._seed)
         return self._scorers[task.place]
 
@@ -465,6 +449,11 @@ def load_table(
     if y is not None and len(y) != len(X):
         raise DataError(f"{name}: has {len(y)} classes for {len(X)} examples")
     return X, y
+
+
+def _failure(task: Task, err: BaseException) -> Record:
+    status = "memory" if isinstance(err, MemoryError) else "failed"
+    return replace(task.record, status=status, reason=reason_of(err))
 
 
 def reason_of(err: BaseException) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from franet._common.checked import check_value
 from franet._common.table import TextTable
-from franet.evaluation._misuse import misuse
 from franet.evaluation.measures import MEASURES
 from franet.evaluation.records import RANDOM
 from franet.evaluation.results import BETTER, Results
@@ -42,8 +42,7 @@ def one_table(results: Results, dataset: str, at: int, measure: str) -> TextTabl
         Mean and deviation over the folds, the verdict against chance, stability, time.
     """
     done = [r for r in results.rankers if results.has(dataset, r, measure)]
-    compared = RANDOM in done
-    verdicts = results.verdicts(at, measure, dataset) if compared else {}
+    verdicts = results.verdicts(at, measure, dataset) if RANDOM in done else {}
     lines: list[list[Any]] = []
     for ranker in done:
         records = results.of(dataset, ranker)
@@ -84,28 +83,23 @@ def table_of_sets(results: Results, at: int, measure: str) -> TextTable:
         Means over the folds; then, over the data sets that every ranker finished,
         average ranks by both rules for ties, and wins.
     """
+    by_ranker = [results.scores(r, at=at, measure=measure) for r in results.rankers]
     lines: list[list[Any]] = []
-    whole = []
     for dataset in results.datasets:
-        line = [
-            float(results.values(dataset, ranker, at, measure).mean())
-            if results.has(dataset, ranker, measure)
-            else None
-            for ranker in results.rankers
-        ]
-        if None not in line:
-            whole.append(line)
-        lines.append([dataset, *line])
+        found = [each.get(dataset) for each in by_ranker]
+        means = [None if folds is None else float(folds.mean()) for folds in found]
+        lines.append([dataset, *means])
+    whole = [means for _, *means in lines if None not in means]
     notes = [f"{MEASURES[measure].title} at {at} features, mean over the folds."]
     if whole and len(results.rankers) > 1:
         lower = MEASURES[measure].lower_is_better
         scores = np.array(whole)
         middle = average_ranks(scores, ties="average", lower_is_better=lower)
         smallest = average_ranks(scores, ties="min", lower_is_better=lower)
-        lines.append(["average rank", *(float(rank) for rank in middle)])
-        lines.append(["… ties smallest", *(float(rank) for rank in smallest)])
         won = wins(scores, lower_is_better=lower)
-        lines.append(["wins", *(int(count) for count in won)])
+        lines.append(["average rank", *middle.tolist()])
+        lines.append(["… ties smallest", *smallest.tolist()])
+        lines.append(["wins", *won.tolist()])
         notes.append(f"Ranks and wins over {len(whole)} data sets that all finished.")
     notes += _warned(results, results.datasets)
     return TextTable(["data set", *results.rankers], lines, notes)
@@ -115,16 +109,14 @@ def _warned(results: Results, datasets: list[str]) -> list[str]:
     """Return which rankings called themselves degenerate or failed, and where."""
     notes = []
     for ranker in results.rankers:
-        where, failed = [], []
-        for dataset in datasets:
-            records = [
-                r
-                for r in results.records
-                if r.dataset == dataset and results.name_of(r) == ranker
-            ]
-            if any(record.warnings for record in records):
-                where.append(dataset)
-            failed += [r for r in records if r.status != "ok"]
+        records = [
+            r
+            for dataset in datasets
+            for r in results.records
+            if r.dataset == dataset and results.name_of(r) == ranker
+        ]
+        where = dict.fromkeys(r.dataset for r in records if r.warnings)
+        failed = [r for r in records if r.status != "ok"]
         if where:
             notes.append(f"{_COLLAPSED} {ranker} warned on {', '.join(where)}.")
         if failed:
@@ -217,8 +209,7 @@ def recommend(
     recommendation : Recommendation
         The number and how sure it is.
     """
-    if not tolerance >= 0:
-        raise misuse("give a number of at least 0", "tolerance", tolerance)
+    check_value("tolerance", tolerance, tolerance >= 0, "give a number of at least 0")
     names = [r for r in results.rankers if results.has(dataset, r, measure)]
     candidates = [r for r in names if r != RANDOM] if ranker is None else [ranker]
     if not candidates:
@@ -231,12 +222,11 @@ def recommend(
     def choose(rows: NDArray[np.intp]) -> tuple[str, int, float]:
         means = {r: lost[r][rows].mean(axis=0) for r in candidates}
         best = min(float(mean.min()) for mean in means.values())
-        near = []
-        for r, mean in means.items():
-            within = np.flatnonzero(mean <= best + tolerance)
-            if len(within):
-                near.append((int(counts[r][within[0]]), float(mean[within[0]]), r))
-        k, _, name = min(near)
+        k, _, name = min(
+            (int(counts[r][at]), float(mean[at]), r)
+            for r, mean in means.items()
+            for at in np.flatnonzero(mean <= best + tolerance)
+        )
         return name, k, best
 
     n_folds = len(lost[candidates[0]])

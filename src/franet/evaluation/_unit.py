@@ -11,7 +11,7 @@ from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from joblib import cpu_count
@@ -84,12 +84,14 @@ def run_unit(
         Fields of a `Record`: what was measured, how long and with how much memory,
         on which machine and by which version.
     """
-    with warnings.catch_warnings(record=True) as caught, PeakMemory() as memory:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", DegenerateRankingWarning)
+        before = _start_peak()
         start = perf_counter()
         ranker.fit(scorer.train)
         seconds = perf_counter() - start
+        peak = _memory_of("self", "VmHWM")
     order = order_of(ranker)
     return {
         "values": scorer.score(order, counts, measures),
@@ -97,7 +99,7 @@ def run_unit(
         "n_features": scorer.train.shape[1],
         "test_share": len(scorer.test) / (len(scorer.train) + len(scorer.test)),
         "seconds": seconds,
-        "memory": memory.bytes,
+        "memory": None if before is None or peak is None else max(0, peak - before),
         "warnings": list(dict.fromkeys(str(each.message) for each in caught)),
         "machine": machine(),
         "version": __version__,
@@ -151,31 +153,12 @@ def machine() -> dict[str, Any]:
     }
 
 
-class PeakMemory:
-    """Measures the memory of what runs inside the block, on Linux.
-
-    Attributes
-    ----------
-    bytes : int or None
-        The peak above what was in use at the start; None where the system does not
-        report it. Threads that work beside the block count as well.
-    """
-
-    def __init__(self) -> None:
-        self.bytes: int | None = None
-        self._before: int | None = None
-
-    def __enter__(self) -> Self:
-        # 5 sets the high-water mark back to what is in use now.
-        with suppress(OSError):
-            Path("/proc/self/clear_refs").write_text("5")
-            self._before = _memory_of("self", "VmHWM")
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        after = _memory_of("self", "VmHWM")
-        if self._before is not None and after is not None:
-            self.bytes = max(0, after - self._before)
+def _start_peak() -> int | None:
+    """Set the peak of memory back to what is in use, and return it; None elsewhere."""
+    with suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
+        return _memory_of("self", "VmHWM")
+    return None
 
 
 def resident(pid: int | None) -> int | None:

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from franet._common.checked import SEED, WHOLE, checked
-from franet.evaluation._misuse import misuse
+from franet._common.checked import SEED, WHOLE, check_value, checked
 from franet.exceptions import Setting, UsageError
 
 __all__ = ["Fold", "make_folds", "name_folds", "paper_folds", "shuffled_folds"]
@@ -86,8 +85,7 @@ def shuffled_folds(
         ``n_folds * repeats`` of them.
     """
     _enough(n_examples, n_folds)
-    if repeats < 1:
-        raise misuse("give a number of at least 1", "repeats", repeats)
+    check_value("repeats", repeats, repeats >= 1, "give a number of at least 1")
     generator = np.random.default_rng(seed)
     folds: list[Fold] = []
     for _ in range(repeats):
@@ -133,8 +131,8 @@ def make_folds(
         return paper_folds(n_examples)
     if hasattr(folds, "split") and not isinstance(folds, str):
         folds = folds.split(np.zeros((n_examples, 1)))
-    if isinstance(folds, str) or not isinstance(folds, Iterable):
-        raise misuse("give 'paper', a number, or a splitter", "folds", folds)
+    is_fine = isinstance(folds, Iterable) and not isinstance(folds, str)
+    check_value("folds", folds, is_fine, "give 'paper', a number, or a splitter")
     return _given(folds, n_examples)
 
 
@@ -148,8 +146,7 @@ def name_folds(folds: Any, repeats: int = 1, seed: int = 0) -> str:
 
 
 def _enough(n_examples: int, n_folds: int) -> int:
-    if n_folds < 2:
-        raise misuse("give at least 2", "folds", n_folds)
+    check_value("folds", n_folds, n_folds >= 2, "give at least 2")
     if n_examples < 2 * n_folds:
         raise UsageError(
             "{} examples are too few for {} folds of at least 2; use {}",
@@ -169,25 +166,22 @@ def _blocks(rows: NDArray[np.intp], n_folds: int, first: int) -> list[Fold]:
 
 
 def _given(pairs: Iterable[Any], n_examples: int) -> list[Fold]:
+    def check(is_fine: Any, problem: str) -> None:
+        check_value("folds", ..., bool(is_fine), problem)
+
     folds = []
     for number, pair in enumerate(pairs):
         try:
             train, test = (np.asarray(part, np.intp) for part in pair)
-        except (TypeError, ValueError) as err:
-            raise misuse(
-                f"item {number} is not a pair of arrays of row numbers", "folds"
-            ) from err
+        except (TypeError, ValueError):
+            check(False, f"item {number} is not a pair of arrays of row numbers")
         for name, part in (("training", train), ("test", test)):
-            problem = ""
-            if part.ndim != 1 or not len(part):
-                problem = "is empty"
-            elif part.min() < 0 or part.max() >= n_examples:
-                problem = f"names rows that are not in 0..{n_examples - 1}"
-            if problem:
-                raise misuse(f"the {name} part of fold {number} {problem}", "folds")
-        if np.intersect1d(train, test).size:
-            raise misuse(f"the parts of fold {number} share rows", "folds")
+            which = f"the {name} part of fold {number}"
+            check(part.ndim == 1 and len(part), f"{which} is empty")
+            there = part.min() >= 0 and part.max() < n_examples
+            check(there, f"{which} names rows that are not in 0..{n_examples - 1}")
+        shared = np.intersect1d(train, test)
+        check(not len(shared), f"the parts of fold {number} share rows")
         folds.append(Fold(number, train, test))
-    if not folds:
-        raise misuse("there are none; give at least one", "folds")
+    check(folds, "there are none; give at least one")
     return folds

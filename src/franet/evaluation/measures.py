@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from franet.evaluation._misuse import misuse
+from franet._common.checked import check_value
 from franet.evaluation._weights import (
     neighbour_weights,
     nested_distances,
@@ -19,7 +19,7 @@ from franet.evaluation._weights import (
     sizes_of,
 )
 from franet.evaluation.folds import Fold
-from franet.exceptions import DataError
+from franet.exceptions import DataError, Setting, UsageError
 from franet.pairs.similarity._standardize import powers_of_two
 
 __all__ = ["MEASURES", "FoldScorer", "MeasureInfo", "check_measures", "feature_counts"]
@@ -69,7 +69,7 @@ MEASURES = {
     ),
     "cluster_accuracy": MeasureInfo("Accuracy of clusters", False, True, CLUSTER_LIMIT),
 }
-_RAW = {"rmae", "rmae_shared", "knn_accuracy"}
+_SHARED = {"rmae_shared", "knn_accuracy"}
 _CLUSTERS = {"nmi", "cluster_accuracy"}
 
 
@@ -91,15 +91,13 @@ def check_measures(measures: Any, labeled: bool) -> list[str]:
     if measures is None:
         return [n for n, measure in MEASURES.items() if not measure.needs_labels]
     names = [measures] if isinstance(measures, str) else list(measures)
+    check_value("measures", ..., bool(names), "name at least one")
     for name in names:
-        if name not in MEASURES:
-            raise misuse(
-                f"there is no {name!r}. Choose from: {', '.join(MEASURES)}", "measures"
-            )
+        remedy = f"there is no {name!r}. Choose from: {', '.join(MEASURES)}"
+        check_value("measures", ..., name in MEASURES, remedy)
         if MEASURES[name].needs_labels and not labeled:
-            raise misuse(f"{name!r} needs the classes of the examples", "measures")
-    if not names:
-        raise misuse("name at least one", "measures")
+            fields = (Setting("measures"), name, Setting("y"))
+            raise UsageError("{}: {!r} needs the classes of the examples, {}", *fields)
     return names
 
 
@@ -127,10 +125,10 @@ def feature_counts(wanted: Any, n_features: int) -> list[int]:
     if isinstance(wanted, str) and wanted == "powers":
         return [*(2**i for i in range((n_features - 1).bit_length())), n_features]
     numbers = np.atleast_1d(np.asarray(wanted))
-    if numbers.dtype.kind not in "iu" or numbers.ndim > 1 or numbers.size == 0:
-        raise misuse("give 'powers' or numbers", "n_features", wanted)
-    if numbers.min() < 1:
-        raise misuse("give numbers of at least 1", "n_features", wanted)
+    is_fine = numbers.dtype.kind in "iu" and numbers.ndim == 1 and numbers.size > 0
+    check_value("n_features", wanted, is_fine, "give 'powers' or numbers")
+    is_fine = bool(numbers.min() >= 1)
+    check_value("n_features", wanted, is_fine, "give numbers of at least 1")
     counts = sorted({int(k) for k in numbers if k <= n_features})
     return counts or [n_features]
 
@@ -198,27 +196,27 @@ class FoldScorer:
         values : dict of dict
             By measure and count. Clusterings stop at 256 features.
         """
-        found: dict[str, dict[int, float]] = {name: {} for name in measures}
-        for k, values in self._each_count(order, counts, set(measures)):
-            for name in values.keys() & found.keys():
-                found[name][k] = found[name].get(k, 0.0) + values[name]
+        names = check_measures(measures, hasattr(self, "_labels"))
+        found: dict[str, dict[int, float]] = {name: {} for name in names}
+        for name, k, value in self._each(order, counts, set(names)):
+            if name in found:
+                found[name][k] = found[name].get(k, 0.0) + value
         return found
 
-    def _each_count(
+    def _each(
         self, order: NDArray[np.intp], counts: Sequence[int], wanted: set[str]
-    ) -> Iterator[tuple[int, dict[str, float]]]:
+    ) -> Iterator[tuple[str, int, float]]:
         """Yield values at a count; those of neighbours in parts, to be added up."""
         size = max(1, _DISTANCES // len(self.train))
         for at in range(0, len(self.test), size):
-            rows = slice(at, at + size)
-            yield from self._neighbours(order, counts, wanted, rows)
-        if "r2" in wanted:
-            for k in counts:
-                yield k, {"r2": self._explained(order[:k])}
-        if wanted & _CLUSTERS:
-            for k in counts:
-                if k <= CLUSTER_LIMIT:
-                    yield k, self._clusters(order[:k])
+            yield from self._neighbours(order, counts, wanted, slice(at, at + size))
+        for k in counts:
+            if "r2" in wanted:
+                yield "r2", k, self._explained(order[:k])
+            if wanted & _CLUSTERS and k <= CLUSTER_LIMIT:
+                nmi, accuracy = self._clusters(order[:k])
+                yield "nmi", k, nmi
+                yield "cluster_accuracy", k, accuracy
 
     def _neighbours(
         self,
@@ -226,33 +224,26 @@ class FoldScorer:
         counts: Sequence[int],
         wanted: set[str],
         rows: slice,
-    ) -> Iterator[tuple[int, dict[str, float]]]:
+    ) -> Iterator[tuple[str, int, float]]:
         """Yield what some examples of the test part add to the values."""
-        if wanted & _RAW:
+        if wanted & {"rmae", *_SHARED}:
             for k, D in nested_distances(
                 self.test[rows], self.train, order, counts, self._sizes
             ):
-                yield k, self._raw(D, wanted, rows)
+                if "rmae" in wanted:
+                    weights = neighbour_weights(D, "position")
+                    yield "rmae", k, self._error(weights, rows)
+                if wanted & _SHARED:
+                    weights = neighbour_weights(D, "shared")
+                if "rmae_shared" in wanted:
+                    yield "rmae_shared", k, self._error(weights, rows)
+                if "knn_accuracy" in wanted:
+                    yield "knn_accuracy", k, self._accuracy(weights, rows)
         if "rmae_scaled" in wanted:
             train, test = self._scaled
             for k, D in nested_distances(test[rows], train, order, counts):
                 weights = neighbour_weights(D, "shared")
-                yield k, {"rmae_scaled": self._error(weights, rows)}
-
-    def _raw(
-        self, distances: NDArray[np.float64], wanted: set[str], rows: slice
-    ) -> dict[str, float]:
-        values = {}
-        if "rmae" in wanted:
-            weights = neighbour_weights(distances, "position")
-            values["rmae"] = self._error(weights, rows)
-        if wanted & {"rmae_shared", "knn_accuracy"}:
-            weights = neighbour_weights(distances, "shared")
-            if "rmae_shared" in wanted:
-                values["rmae_shared"] = self._error(weights, rows)
-            if "knn_accuracy" in wanted:
-                values["knn_accuracy"] = self._accuracy(weights, rows)
-        return values
+                yield "rmae_scaled", k, self._error(weights, rows)
 
     @cached_property
     def _scaled(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -305,7 +296,8 @@ class FoldScorer:
         best = votes >= votes.max(axis=1, keepdims=True) - 1e-9
         return float(np.sum(best.argmax(axis=1) == test[rows]) / len(test))
 
-    def _clusters(self, chosen: NDArray[np.intp]) -> dict[str, float]:
+    def _clusters(self, chosen: NDArray[np.intp]) -> tuple[float, float]:
+        """Return the NMI of clusters and classes, and the accuracy of clusters."""
         from scipy.optimize import linear_sum_assignment
         from sklearn.cluster import KMeans
         from sklearn.metrics import normalized_mutual_info_score
@@ -319,7 +311,5 @@ class FoldScorer:
         clusters = model.fit_predict(columns)
         table = contingency_matrix(truth, clusters)
         rows, across = linear_sum_assignment(-table)
-        return {
-            "nmi": float(normalized_mutual_info_score(truth, clusters)),
-            "cluster_accuracy": float(table[rows, across].sum() / len(truth)),
-        }
+        nmi = float(normalized_mutual_info_score(truth, clusters))
+        return nmi, float(table[rows, across].sum() / len(truth))

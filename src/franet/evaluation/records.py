@@ -113,13 +113,8 @@ class Record:
     @property
     def key(self) -> tuple[str, str, int, str, str]:
         """What it is a record of: no two units of work share it."""
-        return (
-            self.dataset,
-            self.folds,
-            self.fold,
-            self.ranker,
-            json.dumps(self.parameters, sort_keys=True),
-        )
+        parameters = json.dumps(self.parameters, sort_keys=True)
+        return self.dataset, self.folds, self.fold, self.ranker, parameters
 
     def rows(self) -> Iterator[Row]:
         """Yield every value with all that names it."""
@@ -186,11 +181,10 @@ def changed_parameters(ranker: Any) -> dict[str, Any]:
 
 
 def _same(value: Any, default: Any) -> bool:
-    if value is default:
-        return True
     # Arrays compare cell by cell: they are no default of anything.
     plain = isinstance(value, bool | int | float | str | tuple)
-    return plain and type(value) is type(default) and bool(value == default)
+    same = plain and type(value) is type(default) and bool(value == default)
+    return value is default or same
 
 
 def plain(value: Any) -> Any:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from franet._common import checked as kinds
 from franet._common.joints import connected
 from franet._common.table import TextTable
-from franet.evaluation._misuse import misuse
 from franet.evaluation.measures import MEASURES
 from franet.evaluation.records import RANDOM, Record, Row
 from franet.evaluation.stability import jaccard, kuncheva, rank_correlation
@@ -97,8 +96,17 @@ class Results:
 
     def __init__(self, records: Iterable[Record]) -> None:
         self.records = list(records)
+        # Parameters by label, and folds by table.
+        self._parameters, self._folds = defaultdict(set), defaultdict(set)
+        for record in self.records:
+            self._parameters[record.ranker].add(record.key[-1])
+            self._folds[record.dataset].add((record.folds, record.fold))
         self.datasets = list(dict.fromkeys(r.dataset for r in self.records))
         self.rankers = list(dict.fromkeys(self.name_of(r) for r in self.records))
+        self._done: dict[tuple[str, str], list[Record]] = defaultdict(list)
+        for record in sorted(self.records, key=lambda r: r.fold):
+            if record.status == "ok":
+                self._done[record.dataset, self.name_of(record)].append(record)
 
     def __len__(self) -> int:
         return len(self.records)
@@ -125,9 +133,8 @@ class Results:
 
     def to_pandas(self) -> Any:
         """Return every measured value as a row of a pandas data frame."""
-        return TextTable(
-            list(Row._fields), [list(row) for row in self.rows()]
-        ).to_pandas()
+        rows = [list(row) for row in self.rows()]
+        return TextTable(list(Row._fields), rows).to_pandas()
 
     def of(self, dataset: str, ranker: str) -> list[Record]:
         """Return the finished records of a ranker on a table, by fold.
@@ -147,9 +154,8 @@ class Results:
         """
         _known("dataset", dataset, self.datasets)
         _known("ranker", ranker, self.rankers)
-        records = self._index.get((dataset, ranker), [])
-        whole = len(records) == len(self._folds[dataset])
-        return records if whole else []
+        records = self._done[dataset, ranker]
+        return records if len(records) == len(self._folds[dataset]) else []
 
     def has(self, dataset: str, ranker: str, measure: str = "rmae") -> bool:
         """Return whether a ranker finished every fold of a table with this measure."""
@@ -212,9 +218,9 @@ class Results:
         """
         curve = self.curve(ranker, dataset, measure)
         place = np.flatnonzero(curve.counts == min(at, curve.counts[-1]))
-        if not len(place):
-            there = ", ".join(map(str, curve.counts))
-            raise misuse(f"{measure!r} was measured at {there} features", "at", at)
+        there = ", ".join(map(str, curve.counts))
+        remedy = f"{measure!r} was measured at {there} features"
+        kinds.check_value("at", at, len(place) > 0, remedy)
         return curve.values[:, place[0]]
 
     @_checked
@@ -290,17 +296,13 @@ class Results:
         stability : dict of float
             ``"kuncheva"``, ``"jaccard"``, ``"rank_correlation"``.
         """
-        records = [r for r in self.of(self._one(dataset), ranker) if r.top]
-        if len(records) < 2:
+        records = self.of(self._one(dataset), ranker)
+        found = [(r.top, r.n_features) for r in records if r.top and r.n_features]
+        if len(found) < 2:
             raise DataError(f"{ranker!r}: stability needs at least two folds")
-        tops = [r.top for r in records]
-        if at > min(map(len, tops)):
-            raise misuse(f"{min(map(len, tops))} features are kept a fold", "at", at)
-        n = records[0].n_features
-        if n is None:
-            raise DataError(
-                f"{ranker!r}: the records do not say the number of features"
-            )
+        tops, n = [top for top, _ in found], found[0][1]
+        kept = min(map(len, tops))
+        kinds.check_value("at", at, at <= kept, f"{kept} features are kept a fold")
         first = [top[:at] for top in tops]
         return {
             "kuncheva": kuncheva(first, n),
@@ -346,8 +348,8 @@ class Results:
         dataset = self._one(dataset)
         chance = self.values(dataset, RANDOM, at, measure)
         # The correlation of folds is the share of the examples in a test part.
-        parts = [r.test_share for r in self.of(dataset, RANDOM)]
-        shares = [share for share in parts if share is not None]
+        records = self.of(dataset, RANDOM)
+        shares = [r.test_share for r in records if r.test_share is not None]
         rho = float(np.mean(shares)) if shares else None
         lower = MEASURES[measure].lower_is_better
         found = {}
@@ -426,38 +428,12 @@ class Results:
         return draw(self, dataset, measure=measure, ax=ax)
 
     def _one(self, dataset: str | None) -> str:
-        if dataset is not None:
-            _known("dataset", dataset, self.datasets)
-            return dataset
-        if len(self.datasets) != 1:
-            raise misuse(
-                f"there are {len(self.datasets)} tables; name one of them", "dataset"
-            )
-        return self.datasets[0]
-
-    @cached_property
-    def _parameters(self) -> dict[str, set[str]]:
-        return _grouped((r.ranker, r.key[-1]) for r in self.records)
-
-    @cached_property
-    def _folds(self) -> dict[str, set[tuple[str, int]]]:
-        return _grouped((r.dataset, (r.folds, r.fold)) for r in self.records)
-
-    @cached_property
-    def _index(self) -> dict[tuple[str, str], list[Record]]:
-        found: dict[tuple[str, str], list[Record]] = {}
-        for record in sorted(self.records, key=lambda r: r.fold):
-            if record.status == "ok":
-                key = (record.dataset, self.name_of(record))
-                found.setdefault(key, []).append(record)
-        return found
-
-
-def _grouped(pairs: Iterable[tuple[str, Any]]) -> dict[str, set[Any]]:
-    found: dict[str, set[Any]] = {}
-    for key, value in pairs:
-        found.setdefault(key, set()).add(value)
-    return found
+        if dataset is None:
+            remedy = f"there are {len(self.datasets)} tables; name one of them"
+            kinds.check_value("dataset", ..., len(self.datasets) == 1, remedy)
+            return self.datasets[0]
+        _known("dataset", dataset, self.datasets)
+        return dataset
 
 
 def compare(
@@ -505,23 +481,17 @@ def compare(
     from franet.evaluation.statistics import hierarchical
 
     for name, given in (("results_a", results_a), ("results_b", results_b)):
-        if not isinstance(given, Mapping):
-            raise misuse(
-                "give values by data set, as Results.scores returns them", name
-            )
+        remedy = "give values by data set, as Results.scores returns them"
+        kinds.check_value(name, ..., isinstance(given, Mapping), remedy)
     odd = sorted(set(results_a) ^ set(results_b))
     if odd:
         raise UsageError(f"Only one of the two has: {', '.join(odd)}. Leave those out.")
     for name in results_a:
         if len(results_a[name]) != len(results_b[name]):
             raise UsageError(f"{name}: the two have different numbers of folds")
-    first, second = (
-        np.array([np.asarray(given[name], np.float64) for name in results_a])
-        for given in (results_a, results_b)
-    )
     return hierarchical(
-        first,
-        second,
+        [results_a[name] for name in results_a],
+        [results_b[name] for name in results_a],
         rope=rope,
         lower_is_better=lower_is_better,
         random_state=random_state,
@@ -530,5 +500,4 @@ def compare(
 
 
 def _known(what: str, name: str, names: Iterable[str]) -> None:
-    if name not in names:
-        raise misuse(f"choose one of {', '.join(names)}", what, name)
+    kinds.check_value(what, name, name in names, f"choose one of {', '.join(names)}")

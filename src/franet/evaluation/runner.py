@@ -14,16 +14,15 @@ from typing import Any
 
 from joblib import cpu_count
 
-from franet._common.checked import RANKERS, checked
+from franet._common.checked import RANKERS, check_value, checked
 from franet._common.memory import parse_bytes
 from franet._common.progress import report
 from franet.evaluation._evaluate import named_rankers
-from franet.evaluation._misuse import misuse
 from franet.evaluation._plan import TimeLeft, check_same, make_tasks, survey
 from franet.evaluation._pool import Limits, Load, reason_of, work_here, work_on
 from franet.evaluation._unit import machine, versions
 from franet.evaluation.folds import name_folds
-from franet.evaluation.records import Record, changed_parameters
+from franet.evaluation.records import Record
 from franet.evaluation.store import ResultsStore
 from franet.exceptions import Setting, UsageError
 
@@ -64,12 +63,10 @@ class Status:
         if self.left is not None:
             text += f", {words_for(self.left)} left"
         if self.record is not None:
-            text += (
-                f": {self.record.dataset}, fold {self.record.fold}, "
-                f"{self.record.ranker}"
-            )
-            if self.record.status != "ok":
-                text += f": {self.record.status}. {self.record.reason}"
+            unit = self.record
+            text += f": {unit.dataset}, fold {unit.fold}, {unit.ranker}"
+            if unit.status != "ok":
+                text += f": {unit.status}. {unit.reason}"
         return text
 
 
@@ -204,11 +201,11 @@ def run(
     """
     start = monotonic()
     names = [datasets] if isinstance(datasets, str) else list(dict.fromkeys(datasets))
-    if not names:
-        raise misuse("name at least one", "datasets")
+    check_value("datasets", ..., bool(names), "name at least one")
     chosen = named_rankers(rankers)
-    parameters = {label: changed_parameters(each) for label, each in chosen.items()}
-    limits = _check_limits(timeout, max_memory)
+    is_fine = timeout is None or timeout > 0
+    check_value("timeout", timeout, is_fine, "give seconds, more than 0")
+    limits = Limits(timeout, None if max_memory is None else parse_bytes(max_memory))
     jobs = _check_jobs(n_jobs, client, limits)
     threads = max(1, cpu_count() // jobs)
     payload = _pack(chosen, load, seed)
@@ -225,10 +222,10 @@ def run(
     with ResultsStore(out) as store:
         known = survey(names, load, skip_missing, **wanted)
         check_same(store, known, filed, seed)
-        tasks = list(make_tasks(store, known, parameters, filed, retry_failed))
-        run_id = token_hex(8) if tasks else ""
+        run_id = token_hex(8)
+        tasks = list(make_tasks(store, known, chosen, filed, retry_failed, run_id))
         clock = TimeLeft(
-            ((task.dataset, task.ranker) for task in tasks),
+            ((task.record.dataset, task.record.ranker) for task in tasks),
             {name: each.n_cells for name, each in known.items()},
             min(jobs, len(tasks)),
         )
@@ -264,25 +261,15 @@ def run(
             work = work_on(client, payload, tasks)
         # Closed even where an error holds on to it: its processes end.
         with closing(work):
-            for done, (task, status, fields, seconds) in enumerate(work, 1):
-                record = Record(
-                    dataset=task.dataset,
-                    folds=filed,
-                    fold=task.fold.number,
-                    ranker=task.ranker,
-                    parameters=parameters[task.ranker],
-                    status=status,
-                    run=run_id,
-                    **fields,
-                )
+            for done, (record, seconds) in enumerate(work, 1):
                 store.append(record)
-                if status != "ok":
+                if record.status != "ok":
                     failed.append(record)
-                clock.done(task.dataset, task.ranker, seconds)
+                clock.done(record.dataset, record.ranker, seconds)
                 tell(done, record)
     units = len(chosen) * sum(len(each.folds) for each in known.values())
     return Summary(
-        run=run_id,
+        run=run_id if tasks else "",
         measured=len(tasks) - len(failed),
         failed=failed,
         skipped=units - len(tasks),
@@ -304,21 +291,11 @@ def _pack(rankers: Mapping[str, Any], load: Load, seed: int) -> bytes:
         ) from err
 
 
-def _check_limits(timeout: float | None, max_memory: int | str | None) -> Limits:
-    if timeout is not None and not timeout > 0:
-        raise misuse("give seconds, more than 0", "timeout", timeout)
-    return Limits(timeout, None if max_memory is None else parse_bytes(max_memory))
-
-
 def _check_jobs(n_jobs: int | None, client: Any, limits: Limits) -> int:
     """Return how many units are worked on at a time."""
     if client is not None:
-        local = {
-            "n_jobs": n_jobs,
-            "timeout": limits.seconds,
-            "max_memory": limits.memory,
-        }
-        for name, value in local.items():
+        names = ("n_jobs", "timeout", "max_memory")
+        for name, value in zip(names, (n_jobs, *limits), strict=True):
             if value is not None:
                 raise UsageError(
                     "{} applies to processes of this machine, not with {}.",
@@ -329,8 +306,7 @@ def _check_jobs(n_jobs: int | None, client: Any, limits: Limits) -> int:
         return max(1, len(client.nthreads()))
     if n_jobs is None:
         return cpu_count()
-    if n_jobs < 1:
-        raise misuse("give a number of at least 1", "n_jobs", n_jobs)
+    check_value("n_jobs", n_jobs, n_jobs >= 1, "give a number of at least 1")
     return n_jobs
 
 

@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
-from franet.evaluation._misuse import misuse
+from franet._common.checked import check_value
 
 __all__ = ["jaccard", "kuncheva", "rank_correlation"]
 
@@ -49,15 +49,14 @@ def kuncheva(tops: Sequence[Sequence[int]], n_features: int) -> float:
     .. [1] L. I. Kuncheva (2007), A stability index for feature selection.
     """
     sizes = {len(top) for top in tops}
-    if len(sizes) > 1:
-        raise misuse(f"the selections have different sizes, {sorted(sizes)}", "tops")
+    problem = f"the selections have different sizes, {sorted(sizes)}"
+    check_value("tops", ..., len(sizes) <= 1, problem)
     k = sizes.pop() if sizes else 0
-    by_chance = k * k / n_features
     if k == n_features:
         return 1.0
-    return float(
-        np.mean([(len(a & b) - by_chance) / (k - by_chance) for a, b in _pairs(tops)])
-    )
+    chance = k * k / n_features
+    shared = [(len(a & b) - chance) / (k - chance) for a, b in _pairs(tops)]
+    return float(np.mean(shared))
 
 
 def rank_correlation(tops: Sequence[Sequence[int]], n_features: int) -> float:
@@ -94,5 +93,4 @@ def _pairs(tops: Sequence[Sequence[int]]) -> list[tuple[set[int], set[int]]]:
 
 
 def _several(tops: Sequence[Sequence[int]]) -> None:
-    if len(tops) < 2:
-        raise misuse("stability needs at least two folds", "tops")
+    check_value("tops", ..., len(tops) > 1, "stability needs at least two folds")

@@ -51,10 +51,6 @@ class ResultsStore:
     ----------
     folder : Path
         The folder.
-    records : dict of Record
-        What is known, by `Record.key`; see `merge`.
-    unfinished : set of tuple
-        The keys of which the last attempt failed.
     runs : list of dict
         What the runs were, the first first.
     """
@@ -67,19 +63,26 @@ class ResultsStore:
                 self.folder.mkdir(parents=True, exist_ok=True)
                 stack.callback(os.close, lock_file(self.folder / _LOCK))
             with _explained(self._path):
-                self._file = stack.enter_context(closing(_open(self._path, "rwc")))
-                found, self.runs = _content(self._file, self._path)
+                self._file = stack.enter_context(closing(_connect(self._path, "rwc")))
+                self._attempts, self.runs = _content(self._file, self._path)
             self._open = stack.pop_all()
-        self.records: dict[Key, Record] = {}
-        self.unfinished: set[Key] = set()
-        for record in found:
-            self._add(record)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+    @property
+    def records(self) -> dict[Key, Record]:
+        """What is known, by `Record.key`; see `merge`."""
+        return merge(self._attempts)
+
+    @property
+    def unfinished(self) -> set[Key]:
+        """The keys of which the last attempt failed."""
+        last = {record.key: record.status for record in self._attempts}
+        return {key for key, status in last.items() if status != "ok"}
 
     def append(self, record: Record) -> None:
         """Add a record. When this returns, it is on the disk.
@@ -96,7 +99,7 @@ class ResultsStore:
             it was.
         """
         self._insert(_RECORDS, record.to_json())
-        self._add(record)
+        self._attempts.append(record)
 
     def append_run(self, run: dict[str, Any]) -> None:
         """Add what a run is.
@@ -134,18 +137,15 @@ class ResultsStore:
             Where there are no results, or the file is not what it should be.
         """
         records, runs = _read(folder)
-        datasets, rankers = (
-            list(dict.fromkeys(str(name) for run in runs for name in run[what]))
-            for what in ("datasets", "rankers")
-        )
-        return sorted(
-            merge(records).values(),
-            key=lambda r: (
-                _place(r.dataset, datasets),
-                _place(r.ranker, rankers),
-                r.fold,
-            ),
-        )
+        datasets = [str(name) for run in runs for name in run["datasets"]]
+        datasets += [record.dataset for record in records]  # those of no run
+        rankers = [str(name) for run in runs for name in run["rankers"]]
+        rankers += [record.ranker for record in records]
+
+        def place(r: Record) -> tuple[int, int, int]:
+            return datasets.index(r.dataset), rankers.index(r.ranker), r.fold
+
+        return sorted(merge(records).values(), key=place)
 
     @staticmethod
     def read_runs(folder: str | os.PathLike[str]) -> list[dict[str, Any]]:
@@ -162,13 +162,6 @@ class ResultsStore:
             Settings, versions and machine, the first run first.
         """
         return _read(folder)[1]
-
-    def _add(self, record: Record) -> None:
-        _add(self.records, record)
-        change = (
-            self.unfinished.discard if record.status == "ok" else self.unfinished.add
-        )
-        change(record.key)
 
     def _insert(self, table: str, content: str) -> None:
         with _explained(self._path):
@@ -195,27 +188,18 @@ def merge(records: Iterable[Record]) -> dict[Key, Record]:
     """
     merged: dict[Key, Record] = {}
     for record in records:
-        _add(merged, record)
+        known = merged.get(record.key)
+        if known is None or known.status != "ok" or known.version != record.version:
+            merged[record.key] = record
+        elif record.status == "ok":
+            values = {
+                name: {**record.values.get(name, {}), **known.values.get(name, {})}
+                for name in known.values | record.values
+            }
+            values = {name: dict(sorted(at.items())) for name, at in values.items()}
+            warnings = list(dict.fromkeys(known.warnings + record.warnings))
+            merged[record.key] = replace(known, values=values, warnings=warnings)
     return merged
-
-
-def _add(merged: dict[Key, Record], record: Record) -> None:
-    known = merged.get(record.key)
-    if known is None or known.status != "ok" or known.version != record.version:
-        merged[record.key] = record
-    elif record.status == "ok":
-        merged[record.key] = _joined(known, record)
-
-
-def _joined(known: Record, more: Record) -> Record:
-    values = {
-        name: dict(
-            sorted({**more.values.get(name, {}), **known.values.get(name, {})}.items())
-        )
-        for name in {**known.values, **more.values}
-    }
-    warnings = list(dict.fromkeys([*known.warnings, *more.warnings]))
-    return replace(known, values=values, warnings=warnings)
 
 
 def _read(folder: str | os.PathLike[str]) -> tuple[list[Record], list[dict[str, Any]]]:
@@ -225,12 +209,12 @@ def _read(folder: str | os.PathLike[str]) -> tuple[list[Record], list[dict[str, 
             f"{folder}: holds no results (no {_FILE}); give the folder that was given "
             "to 'franet bench run --out'"
         )
-    with _explained(path), closing(_open(path, "rw")) as file:
+    with _explained(path), closing(_connect(path, "rw")) as file:
         return _content(file, path)
 
 
-def _open(path: Path, mode: str) -> sqlite3.Connection:
-    """Open a file of results, or make it; refuse any other file before it is used.
+def _connect(path: Path, mode: str) -> sqlite3.Connection:
+    """Open a file of results, or make it.
 
     With a rollback journal, not a write-ahead log: that one needs memory that
     processes share, which network file systems do not have, and a folder that can be
@@ -240,29 +224,26 @@ def _open(path: Path, mode: str) -> sqlite3.Connection:
     if path.exists() and 0 < path.stat().st_size < _PAGE:
         raise DataError(f"{path}: {_REASONS['SQLITE_NOTADB']}")
     uri = f"{path.absolute().as_uri()}?mode={mode}"
-    file = sqlite3.connect(
+    return sqlite3.connect(
         uri, _PATIENCE, isolation_level=None, uri=True, check_same_thread=False
     )
-    with ExitStack() as stack:
-        stack.callback(file.close)
-        file.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
-        file.execute("PRAGMA synchronous = EXTRA")
-        made = file.execute("SELECT sql FROM sqlite_master ORDER BY rowid").fetchall()
-        if not made:
-            orders = [f"CREATE TABLE IF NOT EXISTS {table};" for table in _TABLES]
-            file.executescript(f"BEGIN IMMEDIATE; {' '.join(orders)} COMMIT")
-        # The very same statements: with triggers or views a file could run code here.
-        elif made != [(f"CREATE TABLE {table}",) for table in _TABLES]:
-            raise DataError(f"{path}: {_REASONS['SQLITE_NOTADB']}")
-        if file.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
-            raise DataError(f"{path}: {_REASONS['SQLITE_CORRUPT']}")
-        stack.pop_all()
-    return file
 
 
 def _content(
     file: sqlite3.Connection, path: Path
 ) -> tuple[list[Record], list[dict[str, Any]]]:
+    """Return records and runs; refuse a file of another program before it is used."""
+    file.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
+    file.execute("PRAGMA synchronous = EXTRA")
+    made = file.execute("SELECT sql FROM sqlite_master ORDER BY rowid").fetchall()
+    if not made:
+        orders = [f"CREATE TABLE IF NOT EXISTS {table};" for table in _TABLES]
+        file.executescript(f"BEGIN IMMEDIATE; {' '.join(orders)} COMMIT")
+    # The very same statements: with triggers or views a file could run code here.
+    elif made != [(f"CREATE TABLE {table}",) for table in _TABLES]:
+        raise DataError(f"{path}: {_REASONS['SQLITE_NOTADB']}")
+    if file.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
+        raise DataError(f"{path}: {_REASONS['SQLITE_CORRUPT']}")
     found: list[list[Any]] = []
     for table, parse in ((_RECORDS, Record.from_json), (_RUNS, _run)):
         try:
@@ -282,10 +263,6 @@ def _run(content: str) -> dict[str, Any]:
     if not all(isinstance(run[name], kind) for name, kind in kinds.items()):
         raise ValueError(f"not a run of a benchmark: {content[:60]!r}")
     return run
-
-
-def _place(name: str, names: list[str]) -> int:
-    return names.index(name) if name in names else len(names)
 
 
 @contextmanager

@@ -16,7 +16,6 @@ arrays have a row for each chain.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -37,9 +36,19 @@ SHRINKS = 200
 STEPS = 100
 
 
-@dataclass(frozen=True)
 class Model:
     """What the data say, and the bounds of the priors.
+
+    Parameters
+    ----------
+    mean, std : ndarray of shape (n_sets,)
+        Mean and population deviation of the differences on each data set.
+    n_folds : int
+        Number of folds.
+    rho : float
+        The correlation of folds.
+    most : float
+        The largest difference.
 
     Attributes
     ----------
@@ -57,31 +66,19 @@ class Model:
         About where s is.
     """
 
-    mean: Array
-    squares: Array
-    n_folds: int
-    share: float
-    bound: float
-    s_most: float
-    sigma_most: float
-    s_start: float
-
-
-def model_of(mean: Array, std: Array, n_folds: int, rho: float, most: float) -> Model:
-    """Return the model of data sets with these means and population deviations."""
-    within = float(std.mean())
-    # Where all means are equal the spread among them says nothing about the bound.
-    among = max(float(mean.std()), within / FAR)
-    return Model(
-        mean,
-        n_folds * std**2 / (1.0 - rho),
-        n_folds,
-        (1.0 + (n_folds - 1.0) * rho) / n_folds,
-        most if most > 0 else float(std.max()),
-        FAR * among,
-        FAR * within,
-        among,
-    )
+    def __init__(
+        self, mean: Array, std: Array, n_folds: int, rho: float, most: float
+    ) -> None:
+        within = float(std.mean())
+        self.mean = mean
+        self.squares = n_folds * std**2 / (1.0 - rho)
+        self.n_folds = n_folds
+        self.share = (1.0 + (n_folds - 1.0) * rho) / n_folds
+        self.bound = most if most > 0 else float(std.max())
+        # Where all means are equal the spread among them says nothing about the bound.
+        self.s_start = max(float(mean.std()), within / FAR)
+        self.s_most = FAR * self.s_start
+        self.sigma_most = FAR * within
 
 
 @lru_cache(maxsize=1)
@@ -218,19 +215,17 @@ def _slice(
 ) -> Array:
     """Return a step of slice sampling, stepping out by 1 (Neal 2003)."""
     level = log_density(x) - rng.standard_exponential(len(x))
-    low = x - rng.random(len(x))
-    high = np.minimum(low + 1.0, most)
-    low = np.maximum(low, least)
-    for _ in range(STEPS):
-        out = (low > least) & (log_density(low) > level)
-        if not out.any():
-            break
-        low = np.where(out, np.maximum(low - 1.0, least), low)
-    for _ in range(STEPS):
-        out = (high < most) & (log_density(high) > level)
-        if not out.any():
-            break
-        high = np.where(out, np.minimum(high + 1.0, most), high)
+    start = x - rng.random(len(x))
+    ends = []
+    for side, bound in ((-1.0, least), (1.0, most)):
+        end = np.clip(start + max(side, 0.0), least, most)
+        for _ in range(STEPS):
+            out = (end != bound) & (log_density(end) > level)
+            if not out.any():
+                break
+            end = np.where(out, np.clip(end + side, least, most), end)
+        ends.append(end)
+    low, high = ends
     return _shrink(log_density, x, level, low, high, rng)
 
 

@@ -20,14 +20,15 @@ from scipy.special import stdtr
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from franet._common.checked import check_value
 from franet._common.joints import connected
-from franet.evaluation._misuse import misuse
-from franet.evaluation.statistics._gibbs import Model, model_of, sample
+from franet.evaluation.statistics._gibbs import Model, sample
 from franet.evaluation.statistics.diagnostics import effective_size, r_hat
 from franet.evaluation.statistics.ranks import check_between, check_scores
 from franet.exceptions import DataError
 
 QUANTITIES = ("mu", "s", "nu")
+_LARGE = ("draws", "regions")
 # What Vehtari et al. (2021) advise.
 R_HAT_MOST = 1.01
 SIZE_LEAST = 400.0
@@ -174,10 +175,9 @@ class Comparison:
     seconds: float
 
     @property
-    def next_set(self) -> tuple[float, float, float]:
+    def next_set(self) -> Regions:
         """Probabilities of the three regions on one further data set."""
-        first, equal, second = self.regions.mean(axis=0).tolist()
-        return first, equal, second
+        return Regions(*self.regions.mean(axis=0).tolist())
 
     def summary(self) -> dict[str, Any]:
         """Return all but the draws, ready for JSON.
@@ -189,27 +189,20 @@ class Comparison:
         """
         levels = (0.05, 0.25, 0.5, 0.75, 0.95)
         chains, length = self.draws["mu"].shape
+        found = {name: vars(self)[name] for name in vars(self) if name not in _LARGE}
+        quantiles = {
+            name: dict(
+                zip(map(str, levels), np.quantile(x, levels).tolist(), strict=True)
+            )
+            for name, x in self.draws.items()
+        }
         return {
+            **found,
             "names": list(self.names),
-            "p_first": self.p_first,
-            "p_equal": self.p_equal,
-            "p_second": self.p_second,
             "next_set": list(self.next_set),
-            "rope": self.rope,
-            "rho": self.rho,
-            "n_sets": self.n_sets,
-            "n_folds": self.n_folds,
             "n_chains": chains,
             "n_draws": chains * length,
-            "quantiles": {
-                name: dict(
-                    zip(map(str, levels), np.quantile(x, levels).tolist(), strict=True)
-                )
-                for name, x in self.draws.items()
-            },
-            "r_hat": dict(self.r_hat),
-            "ess": dict(self.ess),
-            "seconds": self.seconds,
+            "quantiles": quantiles,
         }
 
     def plot(self, ax: Any = None) -> Any:
@@ -354,8 +347,7 @@ def _check_sizes(n_draws: int, n_chains: int, n_warmup: int) -> None:
         ("n_draws", n_draws, 4 * n_chains, f", 4 for each of the {n_chains} chains"),
         ("n_warmup", n_warmup, 0, ""),
     ):
-        if value < least:
-            raise misuse(f"give at least {least}{why}", name, value)
+        check_value(name, value, value >= least, f"give at least {least}{why}")
 
 
 def _scaled(
@@ -376,7 +368,7 @@ def _scaled(
         std = np.where(same, min(choices), std)
     unit = float(std.mean())
     most = float(np.abs(gap).max()) / unit
-    return model_of(mean / unit, std / unit, gap.shape[1], rho, most), unit
+    return Model(mean / unit, std / unit, gap.shape[1], rho, most), unit
 
 
 def _warn(hats: dict[str, float], sizes: dict[str, float]) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from franet.evaluation._misuse import misuse
+from franet._common.checked import check_value
 from franet.exceptions import DataError
 
 # Ranks are sums of halves over an integer: a difference may miss the critical one by
@@ -62,10 +62,9 @@ def check_between(
     name: str, value: float, low: float, high: float, *, equal: bool = False
 ) -> float:
     """Return a number between two others; the lower one itself where equal."""
-    inside = low <= value < high if equal else low < value < high
-    if not inside:  # NaN is not inside either
-        least = "at least" if equal else "above"
-        raise misuse(f"give a number {least} {low}, below {high}", name, value)
+    inside = low < value < high or (equal and value == low)  # NaN is not
+    least = "at least" if equal else "above"
+    check_value(name, value, inside, f"give a number {least} {low}, below {high}")
     return float(value)
 
 
@@ -95,8 +94,7 @@ def ranks(
     >>> ranks([[0.2, 0.1, 0.2]])
     array([[2.5, 1. , 2.5]])
     """
-    if ties not in TIES:
-        raise misuse(f"choose one of {', '.join(TIES)}", "ties", ties)
+    check_value("ties", ties, ties in TIES, f"choose one of {', '.join(TIES)}")
     table = check_scores(scores)
     out = stats.rankdata(table if lower_is_better else -table, method=ties, axis=1)
     return np.asarray(out, dtype=np.float64)
@@ -376,8 +374,8 @@ def from_ranks(
         p.T[above] = p[above]
         width = float(stats.studentized_range.isf(alpha, k, np.inf) / np.sqrt(2.0))
         return PostHoc(mean, width * error, p, alpha, n_sets)
-    if not 0 <= control < k:
-        raise misuse(f"give a column from 0 to {k - 1}", "control", control)
+    is_column = 0 <= control < k
+    check_value("control", control, is_column, f"give a column from 0 to {k - 1}")
     gap = np.abs(mean - mean[control]) / error
     p = np.full((k, k), np.nan)
     p[control] = np.minimum(1.0, 2.0 * (k - 1) * stats.norm.sf(gap))
