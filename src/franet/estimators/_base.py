@@ -20,6 +20,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from franet._common.checked import NUMBER, TEXT, WHOLE, checked, optional
+from franet._common.docs import entries, shared_docs
 from franet._common.files import check_apart
 from franet._common.joints import connected
 from franet._common.optional import require
@@ -69,7 +70,33 @@ class FeatureRanker(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     """A base for rankers of features.
 
     A ranker computes ``scores_`` in `fit` and calls `_set_scores`; selecting,
-    names and pandas/polars output come from scikit-learn's ``SelectorMixin``.
+    names and pandas/polars output come from scikit-learn's ``SelectorMixin``. A line
+    ``{name}`` of its docstring becomes the entry of that name in the docstring of this
+    class or of one between them, and ``{attributes}`` all attributes named here.
+
+    Parameters
+    ----------
+    n_features_to_select : int or float, default=None
+        How many features `transform` keeps; a float is a share, None keeps half.
+    n_jobs : int, default=None
+        Number of threads; -1 and None mean all cores. No result depends on it.
+
+    Attributes
+    ----------
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        The scores, under scikit-learn's name.
+    ranking_ : ndarray of shape (n_features_in_,)
+        1 is best. Scores within 1e-9 of each other are equal.
+    order_ : ndarray of int of shape (n_features_in_,)
+        All features, best first.
+    support_ : ndarray of bool of shape (n_features_in_,)
+        The features that `transform` keeps.
+    n_features_ : int
+        How many those are.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Their names, if the table has names.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -98,6 +125,14 @@ class FeatureRanker(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     feature_names_in_: NDArray[Any]
     # Why the ranking says little, in words; for the report, where a warning was missed.
     _diagnosis: str = ""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        bases = [base for base in cls.__mro__[:0:-1] if issubclass(base, FeatureRanker)]
+        texts = {k: v for base in bases for k, v in entries(base.__doc__).items()}
+        common = entries(FeatureRanker.__doc__).items()
+        every = "\n".join(text for name, text in common if name.endswith("_"))
+        shared_docs(attributes=every, **texts)(cls)
 
     def _validate_params(self) -> None:
         """Check each parameter, and refuse one that would be ignored."""

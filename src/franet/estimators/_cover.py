@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass, field
 from html import escape
 from typing import Any, ClassVar, Self
 
@@ -45,6 +46,7 @@ LARGE = 5_000_000
 _BLOCKS = 2**31
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Cover(FeatureRanker):
     """Pick features that represent the others, each for what earlier picks miss.
 
@@ -76,8 +78,7 @@ class Cover(FeatureRanker):
         torch device (``"cuda"``, ``"cuda:1"``, ``"torch:cpu"``). ``"auto"`` is a GPU
         where torch sees one, the table has 5 million entries and fits into its memory,
         otherwise the cores.
-    n_jobs : int, default=None
-        Number of threads; -1 and None mean all cores. No result depends on it.
+    {n_jobs}
 
     Attributes
     ----------
@@ -88,14 +89,12 @@ class Cover(FeatureRanker):
         How many features were picked.
     scores_ : ndarray of shape (n_features_in_,)
         What each pick added, made falling; what each other feature would add now.
-    feature_importances_ : ndarray of shape (n_features_in_,)
-        The same, under scikit-learn's name.
+    {feature_importances_}
     ranking_ : ndarray of shape (n_features_in_,)
         1 is best.
     support_ : ndarray of bool of shape (n_features_in_,)
         The features that `transform` keeps: the first of `order_`.
-    n_features_ : int
-        How many those are.
+    {n_features_}
     gains_ : ndarray of shape (n_ranked_,)
         What each pick added, as a share of the table.
     coverage_ : ndarray of shape (n_ranked_,)
@@ -119,10 +118,8 @@ class Cover(FeatureRanker):
         Features connected with their representatives (``network_.representation``).
     constant_ : ndarray of bool of shape (n_features_in_,)
         Constant columns.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Their names, if the table has names.
+    {n_features_in_}
+    {feature_names_in_}
 
     See Also
     --------
@@ -185,28 +182,17 @@ class Cover(FeatureRanker):
     _for_text: ClassVar[Setting] = Setting("similarity", "mixed", ranker="FRANe")
     _finds = "representatives"
 
-    def __init__(
-        self,
-        n_features_to_select: int | float | str | None = "auto",
-        *,
-        similarity: str = "correlation",
-        include: Any = None,
-        exclude: Any = None,
-        cost: Any = None,
-        groups: Any = None,
-        n_ranked: int | None = None,
-        backend: str = "auto",
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.similarity = similarity
-        self.include = include
-        self.exclude = exclude
-        self.cost = cost
-        self.groups = groups
-        self.n_ranked = n_ranked
-        self.backend = backend
-        self.n_jobs = n_jobs
+    n_features_to_select: int | float | str | None = field(
+        default="auto", kw_only=False
+    )
+    similarity: str = "correlation"
+    include: Any = None
+    exclude: Any = None
+    cost: Any = None
+    groups: Any = None
+    n_ranked: int | None = None
+    backend: str = "auto"
+    n_jobs: int | None = None
 
     @fit_context
     def fit(self, X: Any, y: Any = None) -> Self:

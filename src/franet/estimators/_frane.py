@@ -6,7 +6,7 @@ import os
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -35,6 +35,7 @@ from franet.pairs.similarity._mixed import warn_of_identifiers
 from franet.search.exact import Outcome, search
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class FRANe(FeatureRanker):
     """Rank features by their centrality in a network of similar features.
 
@@ -44,8 +45,7 @@ class FRANe(FeatureRanker):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=None
-        How many features `transform` keeps; a float is a share, None keeps half.
+    {n_features_to_select}
     similarity : str or callable, default="correlation"
         How alike two features are. ``"correlation"`` (``1 + r``),
         ``"abs-correlation"`` (``|r|``: features that move against each other carry
@@ -116,24 +116,14 @@ class FRANe(FeatureRanker):
         temporary files. No result depends on it.
     random_state : int, RandomState instance or None, default=None
         The seed of ``quality="random"`` and of ``search="approximate"``.
-    n_jobs : int, default=None
-        Number of threads; -1 and None mean all cores. No result depends on it.
+    {n_jobs}
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features_in_,)
         The score of each feature, larger is better. Constant columns have no
         correlation: they score 0 and rank last.
-    feature_importances_ : ndarray of shape (n_features_in_,)
-        The same, under scikit-learn's name.
-    ranking_ : ndarray of shape (n_features_in_,)
-        1 is best. Scores within 1e-9 of each other are equal.
-    order_ : ndarray of int of shape (n_features_in_,)
-        All features, best first.
-    support_ : ndarray of bool of shape (n_features_in_,)
-        The features that `transform` keeps.
-    n_features_ : int
-        How many those are.
+    {attributes}
     thresholds_ : ndarray
         The thresholds, sparse to dense: an edge needs at least this similarity.
     quality_ : ndarray
@@ -161,10 +151,6 @@ class FRANe(FeatureRanker):
     approximation_ : Approximation
         With ``search="approximate"``, how far the ranking may be off: the share of
         edges found, errors of scores, agreement of ranks; a sentence by ``str``.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Their names, if the table has names.
 
     References
     ----------
@@ -195,52 +181,27 @@ class FRANe(FeatureRanker):
     _for_text: ClassVar[Setting] = Setting("similarity", "mixed")
     _finds = "network"
 
-    def __init__(
-        self,
-        n_features_to_select: int | float | None = None,
-        *,
-        similarity: str | Callable[[Any, Any], Any] = "correlation",
-        thresholds: str | Callable[[float, float, int], Any] = "geometric",
-        n_thresholds: int = 100,
-        min_mean_degree: float = 1.0,
-        damping: float = 0.85,
-        weighted: bool = True,
-        centrality: str | Callable[[Any], Any] = "pagerank",
-        quality: str | Callable[[Any], float] = "rqh",
-        variant: str = "paper",
-        p: float = 2.0,
-        missing: str = "error",
-        tie_break: str = "column",
-        store_candidates: bool = False,
-        search: str = "exact",
-        backend: Any = "auto",
-        checkpoint: str | os.PathLike[str] | None = None,
-        max_edges: int = 5_000_000,
-        max_memory: float | str | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.similarity = similarity
-        self.thresholds = thresholds
-        self.n_thresholds = n_thresholds
-        self.min_mean_degree = min_mean_degree
-        self.damping = damping
-        self.weighted = weighted
-        self.centrality = centrality
-        self.quality = quality
-        self.variant = variant
-        self.p = p
-        self.missing = missing
-        self.tie_break = tie_break
-        self.store_candidates = store_candidates
-        self.search = search
-        self.backend = backend
-        self.checkpoint = checkpoint
-        self.max_edges = max_edges
-        self.max_memory = max_memory
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_features_to_select: int | float | None = field(default=None, kw_only=False)
+    similarity: str | Callable[[Any, Any], Any] = "correlation"
+    thresholds: str | Callable[[float, float, int], Any] = "geometric"
+    n_thresholds: int = 100
+    min_mean_degree: float = 1.0
+    damping: float = 0.85
+    weighted: bool = True
+    centrality: str | Callable[[Any], Any] = "pagerank"
+    quality: str | Callable[[Any], float] = "rqh"
+    variant: str = "paper"
+    p: float = 2.0
+    missing: str = "error"
+    tie_break: str = "column"
+    store_candidates: bool = False
+    search: str = "exact"
+    backend: Any = "auto"
+    checkpoint: str | os.PathLike[str] | None = None
+    max_edges: int = 5_000_000
+    max_memory: float | str | None = None
+    random_state: Any = None
+    n_jobs: int | None = None
 
     @fit_context
     def fit(self, X: Any, y: Any = None) -> Self:

@@ -14,6 +14,7 @@ from franet._common.docs import shared_docs
 from franet._common.optional import require
 from franet.exceptions import DataError, Setting, UsageError
 from franet.network import AttributeNetwork
+from franet.network._html import shorten
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -35,7 +36,6 @@ INK = "#23272e"
 MUTED = "#6b7280"
 # Lines of what is not the subject.
 DASHED: dict[str, Any] = {"color": MUTED, "ls": (0, (4, 2))}
-_LOST = "\N{REPLACEMENT CHARACTER}"
 _AX = """
 ax : matplotlib.axes.Axes, optional
     Where to draw; by default in a new figure.
@@ -151,9 +151,8 @@ def add_legend(
 
 def short(name: Any, longest: int = 24) -> str:
     """Return a name for a picture: one line, not too long, no formulae."""
-    plain = "".join(c if c.isprintable() else _LOST for c in str(name))
-    plain = plain if len(plain) <= longest else plain[: longest - 1] + "…"
-    return plain.replace("$", r"\$")  # else two of them start a formula
+    # Two dollars would start a formula.
+    return shorten(str(name), longest).replace("$", r"\$")
 
 
 def network_of(given: Any) -> AttributeNetwork:

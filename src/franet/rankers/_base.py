@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from franet._common.docs import entries, shared_docs
 from franet.estimators._base import FeatureRanker
 from franet.estimators._callbacks import telling
 from franet.estimators._validation import check_table, fit_context, number_to_select
@@ -50,14 +49,10 @@ class Ranker(FeatureRanker):
     Rankers are dataclasses whose fields are their parameters. A ranker implements
     `_score`: a float64 score for each column, larger is better.
     It sets `_collapsed` to why what it is built on has collapsed, if it has. It names
-    the constraints of those of its parameters that are not in `SHARED_CONSTRAINTS`. A
-    line ``{name}`` of its docstring becomes the entry of that name in the docstring of
-    this class or of one between them, and ``{attributes}`` all attributes named here.
+    the constraints of those of its parameters that are not in `SHARED_CONSTRAINTS`.
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=None
-        How many features `transform` keeps; a float is a share, None keeps half.
     max_iter : int, default=50
         Largest number of iterations.
     tol : float, default=1e-4
@@ -67,25 +62,6 @@ class Ranker(FeatureRanker):
         How many features are put in order by picking; None: as many as
         `n_features_to_select` asks for (64 if it is None), at least 64. The others
         are ordered by what each alone would add after the last pick.
-    n_jobs : int, default=None
-        Number of threads; -1 and None mean all cores. No result depends on it.
-
-    Attributes
-    ----------
-    feature_importances_ : ndarray of shape (n_features_in_,)
-        The scores, under scikit-learn's name.
-    ranking_ : ndarray of shape (n_features_in_,)
-        1 is best. Scores within 1e-9 of each other are equal.
-    order_ : ndarray of int of shape (n_features_in_,)
-        All features, best first.
-    support_ : ndarray of bool of shape (n_features_in_,)
-        The features that `transform` keeps.
-    n_features_ : int
-        How many those are.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Their names, if the table has names.
     """
 
     n_features_to_select: int | float | None = field(default=None, kw_only=False)
@@ -98,11 +74,6 @@ class Ranker(FeatureRanker):
         names = [name for name in signature(cls).parameters if name in known]
         if names:
             cls._parameter_constraints = {name: known[name] for name in names}
-        bases = [base for base in cls.__mro__[:0:-1] if issubclass(base, Ranker)]
-        texts = {k: v for base in bases for k, v in entries(base.__doc__).items()}
-        common = entries(Ranker.__doc__).items()
-        every = "\n".join(text for name, text in common if name.endswith("_"))
-        shared_docs(attributes=every, **texts)(cls)
 
     @fit_context
     def fit(self, X: Any, y: Any = None) -> Self:

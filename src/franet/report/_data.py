@@ -11,8 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from franet.estimators._cover import Cover
-from franet.estimators._frane import FRANe
 from franet.estimators._validation import TableOfFit
 from franet.exceptions import DataError
 from franet.network import AttributeNetwork
@@ -55,18 +53,17 @@ class Listing:
     @property
     def is_frane(self) -> bool:
         """Whether there are thresholds, one of which won."""
-        return isinstance(self.ranker, FRANe)
+        return self.ranker._finds == "network"
 
     @property
     def is_cover(self) -> bool:
         """Whether features were picked that represent the others."""
-        return isinstance(self.ranker, Cover)
+        return self.ranker._finds == "representatives"
 
     @property
     def network(self) -> AttributeNetwork | None:
         """The network of a ranker that has one."""
-        ranked_by_it = self.is_frane or self.is_cover
-        return self.ranker.network_ if ranked_by_it else None
+        return None if self.ranker._finds == "ranking" else self.ranker.network_
 
     @property
     def table(self) -> Any | None:
