@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,29 +19,23 @@ from sklearn.utils._param_validation import (
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from franet._common.checked import NUMBER, TEXT, WHOLE, checked, optional
 from franet._common.docs import entries, shared_docs
 from franet._common.files import check_apart
 from franet._common.joints import connected
 from franet._common.optional import require
 from franet.engine.place import Place, parse_place, portable
 from franet.estimators._callbacks import CallbackSupportMixin
-from franet.estimators._validation import fitted_table, number_to_select, stays_polars
+from franet.estimators._stability import StabilityMixin
+from franet.estimators._validation import (
+    fitted_table,
+    names_of,
+    number_to_select,
+    stays_polars,
+)
 from franet.exceptions import Setting, UsageError
 from franet.network._html import SHOWN, best_html
 from franet.pairs.columns._open import as_numpy, known_files
 from franet.search.ranking import rank_scores
-
-if TYPE_CHECKING:
-    from franet.estimators._stability import Stability
-
-
-def names_of(ranker: Any) -> NDArray[Any]:
-    """Return the names of the features; ``x0``, ``x1``, … where the table has none."""
-    names = getattr(ranker, "feature_names_in_", None)
-    if names is None:
-        names = np.array([f"x{j}" for j in range(ranker.n_features_in_)])
-    return np.asarray(names)
 
 
 def _rebuilds(ranker: Any) -> bool:
@@ -66,7 +60,7 @@ class Need(NamedTuple):
     values: tuple[Any, ...]
 
 
-class FeatureRanker(CallbackSupportMixin, SelectorMixin, BaseEstimator):
+class FeatureRanker(StabilityMixin, CallbackSupportMixin, SelectorMixin, BaseEstimator):
     """A base for rankers of features.
 
     A ranker computes ``scores_`` in `fit` and calls `_set_scores`; selecting,
@@ -245,69 +239,6 @@ class FeatureRanker(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         page.check_report(path, force=True)
         check_apart(path, known_files(X))
         page.write(page.summarize(self, X, top=top), path, force=True)
-
-    @checked(
-        n_boot=WHOLE,
-        top=optional(WHOLE),
-        level=NUMBER,
-        method=TEXT,
-        random_state=optional(WHOLE),
-        n_jobs=optional(WHOLE),
-    )
-    def stability(
-        self,
-        X: Any,
-        n_boot: int = 50,
-        *,
-        top: int | None = None,
-        level: float = 0.95,
-        method: str = "bootstrap",
-        random_state: int | None = 0,
-        n_jobs: int | None = None,
-    ) -> Stability:
-        """Tell how sure the ranking is, by ranking samples of the examples.
-
-        The fitted ranker stays as it is: copies of it rank. In each draw columns are
-        in random order, and a ranker with a ``random_state`` has another seed, so that
-        ties and chance count too.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The table of the fit.
-        n_boot : int, default=50
-            Number of draws.
-        top : int, default=None
-            How many features count as selected; None: `n_features_`.
-        level : float, default=0.95
-            The share of the draws that an interval of ranks holds, at the least.
-        method : {"bootstrap", "half"}, default="bootstrap"
-            As many examples as the table has, with replacement; or half of them
-            without, each draw followed by that of the other half.
-        random_state : int or None, default=0
-            The seed of the draws.
-        n_jobs : int, default=None
-            Number of threads; -1 and None mean all cores. No result depends on it.
-
-        Returns
-        -------
-        stability : Stability
-            Intervals of ranks, shares of selection, interchangeable features; it
-            prints itself.
-
-        Examples
-        --------
-        >>> from franet.rankers import Variance
-        >>> X = [[1, 0, 5], [2, 4, 5], [3, 9, 5], [1, 7, 5], [2, 3, 5]]
-        >>> Variance(n_features_to_select=1).fit(X).stability(X, n_boot=20)
-        <Stability: 20 draws (bootstrap), first 1 of 3 features, Kuncheva 1.00>
-        """
-        from franet.estimators._stability import measure_stability
-
-        check_is_fitted(self)
-        return measure_stability(
-            self, X, n_boot, top, level, method, random_state, n_jobs
-        )
 
     def transform(self, X: Any) -> Any:
         """Keep the selected features of a table.

@@ -17,7 +17,7 @@ from franet.cover._fit import CoverRanking, rank_by_cover, star
 from franet.cover._shares import EXAMPLES
 from franet.engine.device import choose_device, free_bytes, wanted
 from franet.engine.place import Place
-from franet.estimators._base import FeatureRanker, names_of
+from franet.estimators._base import FeatureRanker
 from franet.estimators._callbacks import telling
 from franet.estimators._parameters import COVER, constraints
 from franet.estimators._validation import (
@@ -26,6 +26,7 @@ from franet.estimators._validation import (
     dense,
     fit_context,
     how_many,
+    names_of,
     number_to_select,
 )
 from franet.exceptions import DataError, Setting, UnitsWarning, UsageError

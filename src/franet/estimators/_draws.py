@@ -20,8 +20,7 @@ from threadpoolctl import ThreadpoolController
 from franet._common.memory import available_bytes
 from franet._common.progress import listening, report
 from franet.cover._constraints import PARAMETERS, by_position
-from franet.estimators._base import names_of
-from franet.estimators._validation import how_many
+from franet.estimators._validation import how_many, names_of
 from franet.exceptions import DataError, DegenerateRankingWarning
 
 __all__ = ["FEWEST", "Draws"]

@@ -23,10 +23,10 @@ from franet.estimators._backend import (
     open_numpy_source,
     settings_of,
 )
-from franet.estimators._base import FeatureRanker, Need, names_of
+from franet.estimators._base import FeatureRanker, Need
 from franet.estimators._callbacks import telling
 from franet.estimators._parameters import FRANE, constraints
-from franet.estimators._validation import TableOfFit, fit_context
+from franet.estimators._validation import TableOfFit, fit_context, names_of
 from franet.exceptions import ApproximationWarning, DegenerateRankingWarning, Setting
 from franet.network import AttributeNetwork
 from franet.network._origin import Origin, among_all, complete_above

@@ -22,7 +22,7 @@ from franet._common.checked import (
     optional,
 )
 from franet._common.version import __version__
-from franet.estimators._base import names_of
+from franet.estimators._validation import names_of
 from franet.exceptions import Setting, UsageError
 from franet.report._data import Listing, check_columns
 from franet.report._features import communities_of, network_map, rows
