@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 
 from franet.exceptions import DataError
 
+# Both ends and the weight of every edge.
+Edges = tuple[NDArray[Any], NDArray[Any], NDArray[np.float64]]
+
 
 class FeatureIndex:
     """Finds the position of a feature by its name or by the position itself.
@@ -79,7 +82,7 @@ class FeatureIndex:
             )
 
 
-def edges_of(adjacency: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+def edges_of(adjacency: Any) -> Edges:
     """Return both ends and the weight of every edge, each edge once."""
     coo = adjacency.tocoo()
     j, k = coo.coords

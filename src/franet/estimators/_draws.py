@@ -23,8 +23,6 @@ from franet.cover._constraints import PARAMETERS, by_position
 from franet.estimators._validation import how_many, names_of
 from franet.exceptions import DataError, DegenerateRankingWarning
 
-__all__ = ["FEWEST", "Draws"]
-
 # How examples are drawn, and how many there have to be.
 FEWEST = {"bootstrap": 2, "half": 4}
 # Seconds that fits under way are waited for after Ctrl-C.

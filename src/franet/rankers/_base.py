@@ -17,10 +17,12 @@ from franet.estimators._base import FeatureRanker
 from franet.estimators._callbacks import telling
 from franet.estimators._validation import check_table, fit_context, number_to_select
 from franet.exceptions import DegenerateRankingWarning
-from franet.search.ranking import tie_groups
+from franet.search.ranking import EQUAL, tie_groups
 
 # A ranking in which more than this share of the features tie says little.
 TIED_SHARE = 0.5
+# More than `EQUAL`, so that the next score counts as smaller.
+_STEP = 1.0 - 10 * EQUAL
 
 COUNT = Interval(Integral, 1, None, closed="left")
 POSITIVE = Interval(Real, 0, None, closed="neither")
@@ -123,3 +125,21 @@ class Ranker(FeatureRanker):
         # Kept before it is said: a warning may be an error, or go unseen.
         self._diagnosis = message
         warnings.warn(message, DegenerateRankingWarning, stacklevel=4)
+
+
+def first_best(values: NDArray[np.float64]) -> int:
+    """Return the first position whose value equals the largest, up to rounding."""
+    best = values.max()
+    return int(np.argmax(values >= best - EQUAL * abs(best)))
+
+
+def falling(gains: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return positive gains made strictly falling, so that scores tell the order.
+
+    Examples
+    --------
+    >>> falling(np.array([5.0, 3.0, 4.0])).round(6)
+    array([5., 3., 3.])
+    """
+    steps = _STEP ** np.arange(len(gains))
+    return np.minimum.accumulate(gains / steps) * steps

@@ -13,8 +13,6 @@ from sklearn.utils.validation import check_array
 from franet.exceptions import DataError, UsageError
 from franet.pairs.columns._open import as_numpy
 
-__all__ = ["intrinsic_dimension"]
-
 # Differences of rows are taken in blocks of about this many numbers.
 BLOCK = 1 << 20
 

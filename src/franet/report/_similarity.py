@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from franet.estimators._backend import comparison_of
-from franet.pairs.alike import REDUNDANT, cluster_order, dissimilarities, weight_sum
+from franet.network._origin import total_weight, weights_in
+from franet.pairs.alike import REDUNDANT, cluster_order
 from franet.report._data import Listing
 from franet.report._text import numbers
 
@@ -67,10 +66,12 @@ def copies(listing: Listing) -> NDArray[np.intp] | None:
         strength = np.abs(listing.r) if listing.is_cover else listing.r
         return listing.order[np.argwhere(strength >= 1.0 - _COPY)]
     own = ranker.similarity == "precomputed" or callable(ranker.similarity)
-    top = None if own or not ranker.weighted else _top(ranker, listing.table)
+    net, top = ranker.network_, None
+    if ranker.weighted and not own:
+        top = total_weight(net, listing.table)
     if top is None:
         return None
-    edges = ranker.network_.adjacency.tocoo()
+    edges = net.adjacency.tocoo()
     same = edges.data >= top - _COPY * max(1.0, abs(top))
     return np.stack([c[same] for c in edges.coords], axis=1)
 
@@ -92,7 +93,7 @@ def heat_map(listing: Listing) -> dict[str, Any] | None:
     row = np.flatnonzero(~listing.constant[best])
     weights, source = None, "data"
     if listing.is_frane and listing.given is not None:
-        weights = pair_weights(listing.ranker, listing.given, best[row])
+        weights = weights_in(listing.ranker.network_, listing.given, best[row])
     elif listing.r is not None:
         weights = listing.r[np.ix_(row, row)]
     if weights is None:
@@ -115,32 +116,3 @@ def _edge_weights(net: Any, features: NDArray[np.intp]) -> NDArray[np.float64]:
     if net.representation is not None:
         weights = net.representation.between(features[:, None], features)
     return np.where(stored == 0.0, np.nan, weights)
-
-
-def pair_weights(
-    ranker: Any, table: Any, features: NDArray[np.intp]
-) -> NDArray[np.float64] | None:
-    """Return the k × k weights that FRANe gives some features; None if not known."""
-    if ranker.similarity == "precomputed":
-        rows = table[features][:, features]
-        return np.asarray(rows.toarray() if sparse.issparse(rows) else rows, float)
-    top = _top(ranker, table)
-    if top is None:
-        return None
-    return top - dissimilarities(table, features, **comparison_of(ranker))
-
-
-def _top(ranker: Any, table: Any | None) -> float | None:
-    """Return ``w + d``, which is the same for all pairs; None if it is not known."""
-    if callable(ranker.similarity):
-        return 0.0
-    total = weight_sum(ranker.similarity, ranker.variant)
-    edges = ranker.network_.adjacency
-    if total is not None or table is None or edges.nnz == 0 or not ranker.weighted:
-        return total
-    # It is the largest d of all pairs. One edge, whose weight is known, shows it.
-    at = int(np.argmax(edges.data))
-    j = int(np.searchsorted(edges.indptr, at, side="right") - 1)
-    pair = np.array([j, edges.indices[at]])
-    d = dissimilarities(table, pair, **comparison_of(ranker))
-    return float(edges.data[at] + d[0, 1])
