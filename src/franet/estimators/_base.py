@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from copy import copy
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +25,10 @@ from franet._common.files import check_apart
 from franet._common.joints import connected
 from franet._common.optional import require
 from franet.engine.place import Place, parse_place, portable
-from franet.estimators._callbacks import CallbackSupportMixin
+from franet.estimators._callbacks import CallbackSupportMixin, telling
 from franet.estimators._stability import StabilityMixin
 from franet.estimators._validation import (
+    fit_context,
     fitted_table,
     names_of,
     number_to_select,
@@ -63,7 +65,7 @@ class Need(NamedTuple):
 class FeatureRanker(StabilityMixin, CallbackSupportMixin, SelectorMixin, BaseEstimator):
     """A base for rankers of features.
 
-    A ranker computes ``scores_`` in `fit` and calls `_set_scores`; selecting,
+    A ranker computes scores in `_fit` and calls `_set_scores`; selecting,
     names and pandas/polars output come from scikit-learn's ``SelectorMixin``. A line
     ``{name}`` of its docstring becomes the entry of that name in the docstring of this
     class or of one between them, and ``{attributes}`` all attributes named here.
@@ -127,6 +129,31 @@ class FeatureRanker(StabilityMixin, CallbackSupportMixin, SelectorMixin, BaseEst
         common = entries(FeatureRanker.__doc__).items()
         every = "\n".join(text for name, text in common if name.endswith("_"))
         shared_docs(attributes=every, **texts)(cls)
+
+    @fit_context
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Rank the features of a table.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The table: NumPy, pandas, polars, SciPy CSR or CSC. Text and categories
+            need ``FRANe(similarity="mixed")``.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            The fitted ranker.
+        """
+        with telling(self, X, y):
+            self._fit(X)
+        return self
+
+    @abstractmethod
+    def _fit(self, X: Any) -> None:
+        """Set ``scores_`` and what else is found in a table."""
 
     def _validate_params(self) -> None:
         """Check each parameter, and refuse one that would be ignored."""

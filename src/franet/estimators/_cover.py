@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +18,11 @@ from franet.cover._shares import EXAMPLES
 from franet.engine.device import choose_device, free_bytes, wanted
 from franet.engine.place import Place
 from franet.estimators._base import FeatureRanker
-from franet.estimators._callbacks import telling
 from franet.estimators._parameters import COVER, constraints
 from franet.estimators._validation import (
     TableOfFit,
     check_table,
     dense,
-    fit_context,
     how_many,
     names_of,
     number_to_select,
@@ -195,43 +193,26 @@ class Cover(FeatureRanker):
     backend: str = "auto"
     n_jobs: int | None = None
 
-    @fit_context
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Pick the features that represent a table.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The table: NumPy, pandas, polars, SciPy CSR or CSC.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self : Cover
-            The fitted ranker.
-        """
-        with telling(self, X, y):
-            table = check_table(self, X)
-            constant = constant_in(table)
-            if constant.all():
-                raise DataError("All columns are constant: there is nothing to rank.")
-            given = {name: getattr(self, name) for name in PARAMETERS}
-            constraints = read_constraints(names_of(self), constant, **given)
-            n_select = self._n_select(constraints)
-            found = rank_by_cover(
-                dense(table),
-                constant,
-                constraints,
-                n_select=n_select,
-                n_picks=self._n_picks(constraints, n_select),
-                ranks=self.similarity == "spearman",
-                n_threads=count_threads(self.n_jobs),
-                device=choose_device_for(self._place(), table.shape),
-            )
-            self._set_attributes(found, constant)
-            self._warn_of_units(found)
-        return self
+    def _fit(self, X: Any) -> None:
+        table = check_table(self, X)
+        constant = constant_in(table)
+        if constant.all():
+            raise DataError("All columns are constant: there is nothing to rank.")
+        given = {name: getattr(self, name) for name in PARAMETERS}
+        constraints = read_constraints(names_of(self), constant, **given)
+        n_select = self._n_select(constraints)
+        found = rank_by_cover(
+            dense(table),
+            constant,
+            constraints,
+            n_select=n_select,
+            n_picks=self._n_picks(constraints, n_select),
+            ranks=self.similarity == "spearman",
+            n_threads=count_threads(self.n_jobs),
+            device=choose_device_for(self._place(), table.shape),
+        )
+        self._set_attributes(found, constant)
+        self._warn_of_units(found)
 
     def _n_select(self, constraints: Constraints) -> int | str | None:
         """Return how many are selected, checked against how many can be."""
@@ -332,7 +313,7 @@ class Cover(FeatureRanker):
             )
             self._diagnosis = str(warning)
             # Past `fit` and scikit-learn's wrapper around it, to the caller.
-            warnings.warn(warning, stacklevel=4)
+            warnings.warn(warning, stacklevel=5)
 
     def _for_gaps(self, is_sparse: bool) -> Setting | None:
         if is_sparse or self.similarity != "correlation":

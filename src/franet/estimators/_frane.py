@@ -7,7 +7,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,6 @@ from franet.estimators._backend import (
     settings_of,
 )
 from franet.estimators._base import FeatureRanker, Need
-from franet.estimators._callbacks import telling
 from franet.estimators._parameters import FRANE, constraints
 from franet.estimators._validation import TableOfFit, fit_context, names_of
 from franet.exceptions import ApproximationWarning, DegenerateRankingWarning, Setting
@@ -203,34 +202,16 @@ class FRANe(FeatureRanker):
     random_state: Any = None
     n_jobs: int | None = None
 
-    @fit_context
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Rank the features of a table.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The table: NumPy, pandas, polars, SciPy CSR or CSC. Text and categories
-            need ``similarity="mixed"``.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self : FRANe
-            The fitted ranker.
-        """
-        with telling(self, X, y):
-            if self.search == "approximate":
-                outcome, constant = approximate(self, X)
-            else:
-                with open_engine(self, X) as (engine, constant):
-                    names = getattr(self, "feature_names_in_", None)
-                    warn_of_identifiers(engine.source, names)
-                    outcome = search(engine, settings_of(self))
-            self._set_outcome(outcome, constant)
-            self._warn_of(outcome)
-        return self
+    def _fit(self, X: Any) -> None:
+        if self.search == "approximate":
+            outcome, constant = approximate(self, X)
+        else:
+            with open_engine(self, X) as (engine, constant):
+                names = getattr(self, "feature_names_in_", None)
+                warn_of_identifiers(engine.source, names)
+                outcome = search(engine, settings_of(self))
+        self._set_outcome(outcome, constant)
+        self._warn_of(outcome)
 
     def _set_outcome(self, outcome: Outcome, constant: NDArray[np.bool_]) -> None:
         """Set what a search found as attributes."""
@@ -293,7 +274,7 @@ class FRANe(FeatureRanker):
         found = outcome.approximation
         if found is not None and found.is_poor:
             message = f"The ranking may differ from the exact one. {found}"
-            warnings.warn(message, ApproximationWarning, stacklevel=4)
+            warnings.warn(message, ApproximationWarning, stacklevel=5)
         if outcome.winner is None:
             warning = DegenerateRankingWarning(
                 "All features score the same: {}.", outcome.reason
@@ -312,7 +293,7 @@ class FRANe(FeatureRanker):
         else:
             return
         # Past `fit` and scikit-learn's wrapper around it, to the caller.
-        warnings.warn(warning, stacklevel=4)
+        warnings.warn(warning, stacklevel=5)
 
     @fit_context
     def plan(self, X: Any) -> dict[str, Any]:

@@ -155,7 +155,7 @@ def _line_up(positions: NDArray[np.float64], owner: NDArray[np.intp]) -> None:
     in_row = min(len(alone), max(1, int(width)))
     row, column = np.divmod(np.arange(len(alone)), max(in_row, 1))
     middle = (low[0] + high[0]) / 2
-    positions[alone, 0] = middle + column - (in_row - 1) / 2
+    positions[alone, 0] = middle + (column - (in_row - 1) / 2)
     positions[alone, 1] = low[1] - 2 * _GAP - row
 
 

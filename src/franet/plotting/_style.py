@@ -14,23 +14,12 @@ from franet._common.docs import shared_docs
 from franet._common.optional import require
 from franet.exceptions import DataError, Setting, UsageError
 from franet.network import AttributeNetwork
-from franet.network._html import shorten
+from franet.network._html import COLORS, shorten
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-# Told apart by people with any kind of color vision, in this order.
-PALETTE = (
-    "#0072b2",
-    "#e69f00",
-    "#009e73",
-    "#cc79a7",
-    "#56b4e9",
-    "#d55e00",
-    "#7b5ea7",
-    "#b8a800",
-    "#8c564b",
-    "#17a2a2",
-)
+# Used in this order.
+PALETTE = (*COLORS, "#7b5ea7", "#b8a800", "#8c564b", "#17a2a2")
 OTHER = "#b4b9c0"
 INK = "#23272e"
 MUTED = "#6b7280"

@@ -7,15 +7,14 @@ from abc import abstractmethod
 from dataclasses import dataclass, field
 from inspect import signature
 from numbers import Integral, Real
-from typing import Any, Self, dataclass_transform
+from typing import Any, dataclass_transform
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from franet.estimators._base import FeatureRanker
-from franet.estimators._callbacks import telling
-from franet.estimators._validation import check_table, fit_context, number_to_select
+from franet.estimators._validation import check_table, number_to_select
 from franet.exceptions import DegenerateRankingWarning
 from franet.search.ranking import EQUAL, tie_groups
 
@@ -77,32 +76,15 @@ class Ranker(FeatureRanker):
         if names:
             cls._parameter_constraints = {name: known[name] for name in names}
 
-    @fit_context
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Rank the features of a table.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The table: NumPy, pandas, polars, SciPy CSR or CSC.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self : object
-            The fitted ranker.
-        """
-        with telling(self, X, y):
-            table = check_table(self, X)
-            # Before the work, not after it.
-            number_to_select(self.n_features_to_select, self.n_features_in_)
-            self._collapsed = self._diagnosis = ""
-            scores = self._score(table)
-            # Constant columns rank last, whatever their score, where they are known.
-            self._set_scores(scores, last=getattr(self, "constant_", None))
-            self._diagnose()
-        return self
+    def _fit(self, X: Any) -> None:
+        table = check_table(self, X)
+        # Before the work, not after it.
+        number_to_select(self.n_features_to_select, self.n_features_in_)
+        self._collapsed = self._diagnosis = ""
+        scores = self._score(table)
+        # Constant columns rank last, whatever their score, where they are known.
+        self._set_scores(scores, last=getattr(self, "constant_", None))
+        self._diagnose()
 
     @abstractmethod
     def _score(self, X: Any) -> NDArray[np.float64]:
@@ -124,7 +106,7 @@ class Ranker(FeatureRanker):
             return
         # Kept before it is said: a warning may be an error, or go unseen.
         self._diagnosis = message
-        warnings.warn(message, DegenerateRankingWarning, stacklevel=4)
+        warnings.warn(message, DegenerateRankingWarning, stacklevel=5)
 
 
 def first_best(values: NDArray[np.float64]) -> int:

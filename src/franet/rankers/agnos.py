@@ -173,7 +173,7 @@ class AgnoS(Ranker):
                 f"AgnoS stopped after max_iter={self.max_iter} iterations while the "
                 "loss still fell fast. Raise max_iter.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         if self.variant == "slack":
             scores[varies] = np.abs(network.slack)

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from franet.estimators._validation import TableOfFit
-from franet.exceptions import DataError
 from franet.network import AttributeNetwork
 from franet.pairs.alike import correlations
 from franet.pairs.coded import CodedTable
@@ -89,13 +88,7 @@ class Listing:
 
 def check_columns(ranker: Any, X: Any) -> Any:
     """Return the table that a ranker was fitted to, checked against it."""
-    try:
-        table = TableOfFit(ranker)(X, lazy=False)
-    except DataError:
-        raise
-    except (TypeError, ValueError) as err:
-        reason = " ".join(str(err).split())
-        raise DataError(f"{reason} Pass the table that was fitted.") from err
+    table = TableOfFit(ranker)(X, lazy=False)
     return table.tocsc() if sparse.issparse(table) else table
 
 
