@@ -70,13 +70,6 @@ class FeatureRanker(StabilityMixin, CallbackSupportMixin, SelectorMixin, BaseEst
     ``{name}`` of its docstring becomes the entry of that name in the docstring of this
     class or of one between them, and ``{attributes}`` all attributes named here.
 
-    Parameters
-    ----------
-    n_features_to_select : int or float, default=None
-        How many features `transform` keeps; a float is a share, None keeps half.
-    n_jobs : int, default=None
-        Number of threads; -1 and None mean all cores. No result depends on it.
-
     Attributes
     ----------
     feature_importances_ : ndarray of shape (n_features_in_,)

@@ -77,7 +77,8 @@ class Cover(FeatureRanker):
         torch device (``"cuda"``, ``"cuda:1"``, ``"torch:cpu"``). ``"auto"`` is a GPU
         where torch sees one, the table has 5 million entries and fits into its memory,
         otherwise the cores.
-    {n_jobs}
+    n_jobs : int, default=None
+        Number of threads; -1 and None mean all cores. No result depends on it.
 
     Attributes
     ----------

@@ -44,7 +44,8 @@ class FRANe(FeatureRanker):
 
     Parameters
     ----------
-    {n_features_to_select}
+    n_features_to_select : int or float, default=None
+        How many features `transform` keeps; a float is a share, None keeps half.
     similarity : str or callable, default="correlation"
         How alike two features are. ``"correlation"`` (``1 + r``),
         ``"abs-correlation"`` (``|r|``: features that move against each other carry
@@ -115,7 +116,8 @@ class FRANe(FeatureRanker):
         temporary files. No result depends on it.
     random_state : int, RandomState instance or None, default=None
         The seed of ``quality="random"`` and of ``search="approximate"``.
-    {n_jobs}
+    n_jobs : int, default=None
+        Number of threads; -1 and None mean all cores. No result depends on it.
 
     Attributes
     ----------

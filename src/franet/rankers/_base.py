@@ -54,6 +54,8 @@ class Ranker(FeatureRanker):
 
     Parameters
     ----------
+    n_features_to_select : int or float, default=None
+        How many features `transform` keeps; a float is a share, None keeps half.
     max_iter : int, default=50
         Largest number of iterations.
     tol : float, default=1e-4
@@ -63,6 +65,8 @@ class Ranker(FeatureRanker):
         How many features are put in order by picking; None: as many as
         `n_features_to_select` asks for (64 if it is None), at least 64. The others
         are ordered by what each alone would add after the last pick.
+    n_jobs : int, default=None
+        Number of threads; -1 and None mean all cores. No result depends on it.
     """
 
     n_features_to_select: int | float | None = field(default=None, kw_only=False)

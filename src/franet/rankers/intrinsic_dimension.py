@@ -13,9 +13,6 @@ from sklearn.utils.validation import check_array
 from franet.exceptions import DataError, UsageError
 from franet.pairs.columns._open import as_numpy
 
-# Differences of rows are taken in blocks of about this many numbers.
-BLOCK = 1 << 20
-
 
 def intrinsic_dimension(
     X: Any, *, method: Literal["fit", "mle"] = "fit", discard: float = 0.1
@@ -124,12 +121,9 @@ def _distances(
     The search may use |x|² + |y|² − 2xy, which loses the digits of small distances.
     """
     out = np.empty(neighbours.shape)
-    step = max(1, BLOCK // X.shape[1])
-    for start in range(0, len(X), step):
-        rows = slice(start, start + step)
-        for k in range(neighbours.shape[1]):
-            difference = X[rows] - X[neighbours[rows, k]]
-            out[rows, k] = np.sqrt(np.einsum("ij,ij->i", difference, difference))
+    for k, at in enumerate(neighbours.T):
+        difference = X - X[at]
+        out[:, k] = np.sqrt(np.einsum("ij,ij->i", difference, difference))
     return out
 
 

@@ -24,10 +24,9 @@ from franet._common.checked import (
 from franet._common.version import __version__
 from franet.estimators._validation import names_of
 from franet.exceptions import Setting, UsageError
-from franet.report._data import Listing, check_columns
+from franet.report._data import Listing, check_columns, describe, heat_map
 from franet.report._features import communities_of, network_map, rows
 from franet.report._notes import data_summary, notes
-from franet.report._similarity import describe, heat_map
 from franet.report._text import number, numbers
 
 FORMAT = "franet-report"
