@@ -20,6 +20,7 @@ from sklearn.utils._param_validation import (
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from franet._common.checked import check_value
 from franet._common.docs import entries, shared_docs
 from franet._common.files import check_apart
 from franet._common.joints import connected
@@ -224,9 +225,8 @@ class FeatureRanker(StabilityMixin, CallbackSupportMixin, SelectorMixin, BaseEst
         1     2      x0   0.666667     False
         """
         check_is_fitted(self)
-        if library not in ("pandas", "polars"):
-            given = Setting("library", library)
-            raise UsageError("{};", given, remedy="choose 'pandas' or 'polars'.")
+        is_fine = library in ("pandas", "polars")
+        check_value("library", library, is_fine, "choose 'pandas' or 'polars'.")
         frames = require(library, "to_frame", library)
         return frames.DataFrame(self._columns(names_of(self)))
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from franet._common.checked import AXES, Kind, checked, optional
+from franet._common.checked import AXES, Kind, check_value, checked, optional
 from franet._common.docs import shared_docs
 from franet._common.optional import require
-from franet.exceptions import DataError, Setting, UsageError
+from franet.exceptions import DataError, UsageError
 from franet.network import AttributeNetwork
 from franet.network._html import COLORS, shorten
 
@@ -161,8 +161,5 @@ def network_of(given: Any) -> AttributeNetwork:
 
 def best_of(net: AttributeNetwork, top: int) -> NDArray[np.intp]:
     """Return the positions of the best features, the best first."""
-    if top < 1:
-        raise UsageError(
-            "{}: give a number of features, at least 1.", Setting("top", top)
-        )
+    check_value("top", top, top >= 1, "give a number of features, at least 1.")
     return np.argsort(net.ranking, kind="stable")[:top]

@@ -10,7 +10,8 @@ from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_array
 
-from franet.exceptions import DataError, UsageError
+from franet._common.checked import check_value
+from franet.exceptions import DataError
 from franet.pairs.columns._open import as_numpy
 
 
@@ -76,12 +77,9 @@ def intrinsic_dimension(
     >>> round(intrinsic_dimension(plane))
     2
     """
-    if method not in ("fit", "mle"):
-        raise UsageError(f"method={method!r} is not known. Choose 'fit' or 'mle'.")
-    if not 0.0 <= discard < 1.0:
-        raise UsageError(
-            f"discard={discard!r} is not a share. Choose a number from 0 to below 1."
-        )
+    check_value("method", method, method in ("fit", "mle"), "choose 'fit' or 'mle'.")
+    is_share = 0.0 <= discard < 1.0
+    check_value("discard", discard, is_share, "choose a share from 0 to below 1.")
     table = check_array(as_numpy(X), accept_sparse="csr", dtype=np.float64)
     if sparse.issparse(table):
         table = table.toarray()

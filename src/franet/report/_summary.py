@@ -18,6 +18,7 @@ from franet._common.checked import (
     SEVERAL,
     TEXT,
     WHOLE,
+    check_value,
     checked,
     optional,
 )
@@ -100,10 +101,7 @@ def summarize(
     'mean compactness'
     """
     check_is_fitted(ranker)
-    if top < 1:
-        raise UsageError(
-            "{}: a report lists at least one feature.", Setting("top", top)
-        )
+    check_value("top", top, top >= 1, "a report lists at least one feature.")
     labels = _labels(ranker, names)
     given = None if X is None else check_columns(ranker, X)
     listing = Listing(ranker, given, labels, ranker.order_[:top])
