@@ -78,7 +78,7 @@ def layout(
     j, k, w = edges
     outer = (owner[j] != owner[k]) & (owner[j] >= 0) & (owner[k] >= 0)
     j, k, w = across = j[outer], k[outer], w[outer]
-    centre = pack_discs(radius + _GAP / 2, owner[j], owner[k], w)
+    centre = pack_discs(radius + _GAP / 2, (owner[j], owner[k], w))
     positions = np.zeros((n, 2))
     for c, group in enumerate(groups):
         positions[group] = centre[c] + inner[c]
@@ -116,7 +116,7 @@ def _inside(
     at[group] = np.arange(size)
     here = (at[j] >= 0) & (at[k] >= 0)
     start += rng.normal(scale=0.05, size=start.shape)
-    return relax(start, at[j[here]], at[k[here]], w[here])
+    return relax(start, (at[j[here]], at[k[here]], w[here]))
 
 
 def _turn(
@@ -167,29 +167,22 @@ def sunflower(n: int) -> NDArray[np.float64]:
     return radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
 
 
-def relax(
-    start: NDArray[np.float64],
-    j: NDArray[Any],
-    k: NDArray[Any],
-    w: NDArray[np.float64],
-) -> NDArray[np.float64]:
+def relax(start: NDArray[np.float64], edges: Edges) -> NDArray[np.float64]:
     """Return positions after the forces of Fruchterman and Reingold have acted.
 
     Parameters
     ----------
     start : ndarray of shape (n, 2)
         Where the points are at first.
-    j, k : ndarray of int
-        Both ends of every edge.
-    w : ndarray
-        The weights of the edges, larger is stronger.
+    edges : tuple of ndarray
+        Both ends of every edge, and its weight, larger is stronger.
 
     Returns
     -------
     positions : ndarray of shape (n, 2)
         The new positions, around the origin, in a disc of as much area as they need.
     """
-    n = len(start)
+    n, (j, k, w) = len(start), edges
     x, y = start[:, 0].copy(), start[:, 1].copy()
     # A feature with many edges must not be torn into a point by their sum.
     degree = np.bincount(np.r_[j, k], np.r_[w, w], minlength=n)
@@ -246,12 +239,7 @@ def _apart(points: NDArray[np.float64]) -> NDArray[np.float64]:
     return points - (points.min(axis=0) + points.max(axis=0)) / 2
 
 
-def pack_discs(
-    radius: NDArray[np.float64],
-    a: NDArray[Any],
-    b: NDArray[Any],
-    w: NDArray[np.float64],
-) -> NDArray[np.float64]:
+def pack_discs(radius: NDArray[np.float64], edges: Edges) -> NDArray[np.float64]:
     """Return centres of discs that do not overlap.
 
     The first disc lies in the middle. Each further one touches two that are there
@@ -261,17 +249,16 @@ def pack_discs(
     ----------
     radius : ndarray of shape (n,)
         Their radii.
-    a, b : ndarray of int
-        Pairs of discs that are connected; the same pair may come several times.
-    w : ndarray
-        How strongly.
+    edges : tuple of ndarray
+        Pairs of discs that are connected, and how strongly; the same pair may come
+        several times.
 
     Returns
     -------
     centres : ndarray of shape (n, 2)
         Their centres; the whole is centred on the origin.
     """
-    n = len(radius)
+    n, (a, b, w) = len(radius), edges
     centre = np.zeros((n, 2))
     links = np.zeros((min(n, _MOST_PACKED), min(n, _MOST_PACKED)))
     few = (a < len(links)) & (b < len(links))
