@@ -197,7 +197,7 @@ def atomic_write():
         file.write("text")
 
 
-@case("FRANe.fit", "FRANe.plan", "Cover.fit", "FeatureRanker.transform")
+@case("FRANe.plan", "FeatureRanker.fit", "FeatureRanker.transform")
 def frane():
     from franet import Cover, FRANe
 
@@ -240,7 +240,7 @@ def score():
     MADE["ranker"].score(X)
 
 
-@case("FeatureRanker.stability")
+@case("StabilityMixin.stability")
 def stability():
     MADE["ranker"].stability(X, n_boot=4)
 
@@ -309,7 +309,7 @@ def layout():
     layout(MADE["ranker"].network_)
 
 
-@case("franet.rankers.get", "Ranker.fit")
+@case("franet.rankers.get")
 def get():
     from franet import rankers
     from quick_rankers import quick

@@ -92,7 +92,7 @@ def test_the_list_is_not_empty():
     found = {name for name, _ in names()}
     assert {
         "franet.estimators._frane.FRANe",
-        "franet.estimators._frane.FRANe.fit",
+        "franet.estimators._frane.FRANe.plan",
     } <= found
     assert "franet.network.AttributeNetwork.redundant_with" in found
     assert "franet.quality.rqh" in found

@@ -118,7 +118,7 @@ def test_frames_without_names_and_other_libraries(monkeypatch):
     ranker = quick("variance").fit(X)
     assert ranker.to_frame()["feature"].tolist() == [f"x{j}" for j in ranker.order_]
     with pytest.raises(
-        UsageError, match="library='dplyr'; choose 'pandas' or 'polars'"
+        UsageError, match="library='dplyr': choose 'pandas' or 'polars'"
     ):
         ranker.to_frame("dplyr")
 

@@ -22,8 +22,8 @@ from franet import Cover, FRANe
 from franet._common import progress as _progress
 from franet._common.features import FeatureIndex
 from franet.estimators import _draws
-from franet.estimators._base import names_of
 from franet.estimators._draws import Draws
+from franet.estimators._validation import names_of
 from franet.exceptions import DataError
 from franet.rankers import (
     NDFS,

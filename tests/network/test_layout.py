@@ -103,7 +103,7 @@ def test_discs_do_not_overlap():
     none = np.empty(0, int)
     for n in (0, 1, 2, 3, 50, 450):
         radius = np.sort(rng.gamma(1.0, 1.0, n))[::-1] + 0.1
-        centre = pack_discs(radius, none, none, np.empty(0))
+        centre = pack_discs(radius, (none, none, np.empty(0)))
         assert centre.shape == (n, 2)
         gap = np.hypot(*(centre[:, None] - centre).transpose(2, 0, 1))
         gap -= radius[:, None] + radius

@@ -164,7 +164,7 @@ def test_mostly_a_grid_is_a_number():
 
 def test_bad_options():
     X = normal(30, 4)
-    with pytest.raises(UsageError, match=r"method='knn' is not known.*'fit' or 'mle'"):
+    with pytest.raises(UsageError, match=r"method='knn': choose 'fit' or 'mle'"):
         intrinsic_dimension(X, method="knn")
-    with pytest.raises(UsageError, match=r"discard=1\.0 is not a share"):
+    with pytest.raises(UsageError, match=r"discard=1\.0: choose a share"):
         intrinsic_dimension(X, discard=1.0)

@@ -12,9 +12,9 @@ from sklearn.exceptions import NotFittedError
 
 from franet import FRANe
 from franet.exceptions import DataError, DegenerateRankingWarning, UsageError
+from franet.network._origin import weights_in
 from franet.report import FORMAT, VERSION, render, summarize
 from franet.report._data import distribution, missing
-from franet.report._similarity import pair_weights
 
 RNG = np.random.default_rng(3)
 BASE = RNG.normal(size=(50, 3))
@@ -135,7 +135,7 @@ def test_every_similarity(parameters):
 )
 def test_weights_from_the_table_are_those_of_the_edges(parameters):
     ranker = FRANe(**parameters).fit(X)
-    weights = pair_weights(ranker, X, np.arange(12))
+    weights = weights_in(ranker.network_, X, np.arange(12))
     edges = ranker.network_.adjacency.toarray()
     there = edges > 0
     np.testing.assert_allclose(weights[there], edges[there], atol=1e-9)

@@ -13,6 +13,9 @@ from scipy.sparse import triu
 
 from franet.exceptions import DataError
 
+# Both ends and the weight of every edge.
+Edges = tuple[NDArray[Any], NDArray[Any], NDArray[np.float64]]
+
 
 class FeatureIndex:
     """Finds the position of a feature by its name or by the position itself.
@@ -74,7 +77,7 @@ class FeatureIndex:
             )
 
 
-def edges_of(adjacency: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+def edges_of(adjacency: Any) -> Edges:
     """Return both ends and the weight of every edge, each edge once."""
     once = triu(adjacency, k=1).tocoo()
     return *once.coords, once.data

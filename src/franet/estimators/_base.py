@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from copy import copy
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,28 +20,25 @@ from sklearn.utils._param_validation import (
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from franet._common.checked import NUMBER, TEXT, WHOLE, checked, optional
+from franet._common.checked import check_value
+from franet._common.docs import entries, shared_docs
 from franet._common.files import check_apart
 from franet._common.joints import connected
 from franet._common.optional import require
 from franet.engine.device import Place, parse_place, portable
-from franet.estimators._callbacks import CallbackSupportMixin
-from franet.estimators._validation import fitted_table, number_to_select, stays_polars
+from franet.estimators._callbacks import CallbackSupportMixin, telling
+from franet.estimators._stability import StabilityMixin
+from franet.estimators._validation import (
+    fit_context,
+    fitted_table,
+    names_of,
+    number_to_select,
+    stays_polars,
+)
 from franet.exceptions import Setting, UsageError
 from franet.network._html import SHOWN, best_html
 from franet.pairs.columns._open import as_numpy, known_files
 from franet.search.ranking import rank_scores
-
-if TYPE_CHECKING:
-    from franet.estimators._stability import Stability
-
-
-def names_of(ranker: Any) -> NDArray[Any]:
-    """Return the names of the features; ``x0``, ``x1``, … where the table has none."""
-    names = getattr(ranker, "feature_names_in_", None)
-    if names is None:
-        names = np.array([f"x{j}" for j in range(ranker.n_features_in_)])
-    return np.asarray(names)
 
 
 def _rebuilds(ranker: Any) -> bool:
@@ -65,11 +63,30 @@ class Need(NamedTuple):
     values: tuple[Any, ...]
 
 
-class FeatureRanker(CallbackSupportMixin, SelectorMixin, BaseEstimator):
+class FeatureRanker(StabilityMixin, CallbackSupportMixin, SelectorMixin, BaseEstimator):
     """A base for rankers of features.
 
-    A ranker computes ``scores_`` in `fit` and calls `_set_scores`; selecting,
-    names and pandas/polars output come from scikit-learn's ``SelectorMixin``.
+    A ranker computes scores in `_fit` and calls `_set_scores`; selecting,
+    names and pandas/polars output come from scikit-learn's ``SelectorMixin``. A line
+    ``{name}`` of its docstring becomes the entry of that name in the docstring of this
+    class or of one between them, and ``{attributes}`` all attributes named here.
+
+    Attributes
+    ----------
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        The scores, under scikit-learn's name.
+    ranking_ : ndarray of shape (n_features_in_,)
+        1 is best. Scores within 1e-9 of each other are equal.
+    order_ : ndarray of int of shape (n_features_in_,)
+        All features, best first.
+    support_ : ndarray of bool of shape (n_features_in_,)
+        The features that `transform` keeps.
+    n_features_ : int
+        How many those are.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Their names, if the table has names.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -98,6 +115,39 @@ class FeatureRanker(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     feature_names_in_: NDArray[Any]
     # Why the ranking says little, in words; for the report, where a warning was missed.
     _diagnosis: str = ""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        bases = [base for base in cls.__mro__[:0:-1] if issubclass(base, FeatureRanker)]
+        texts = {k: v for base in bases for k, v in entries(base.__doc__).items()}
+        common = entries(FeatureRanker.__doc__).items()
+        every = "\n".join(text for name, text in common if name.endswith("_"))
+        shared_docs(attributes=every, **texts)(cls)
+
+    @fit_context
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Rank the features of a table.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The table: NumPy, pandas, polars, SciPy CSR or CSC. Text and categories
+            need ``FRANe(similarity="mixed")``.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            The fitted ranker.
+        """
+        with telling(self, X, y):
+            self._fit(X)
+        return self
+
+    @abstractmethod
+    def _fit(self, X: Any) -> None:
+        """Set ``scores_`` and what else is found in a table."""
 
     def _validate_params(self) -> None:
         """Check each parameter, and refuse one that would be ignored."""
@@ -175,9 +225,8 @@ class FeatureRanker(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         1     2      x0   0.666667     False
         """
         check_is_fitted(self)
-        if library not in ("pandas", "polars"):
-            given = Setting("library", library)
-            raise UsageError("{};", given, remedy="choose 'pandas' or 'polars'.")
+        is_fine = library in ("pandas", "polars")
+        check_value("library", library, is_fine, "choose 'pandas' or 'polars'.")
         frames = require(library, "to_frame", library)
         return frames.DataFrame(self._columns(names_of(self)))
 
@@ -210,69 +259,6 @@ class FeatureRanker(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         page.check_report(path, force=True)
         check_apart(path, known_files(X))
         page.write(page.summarize(self, X, top=top), path, force=True)
-
-    @checked(
-        n_boot=WHOLE,
-        top=optional(WHOLE),
-        level=NUMBER,
-        method=TEXT,
-        random_state=optional(WHOLE),
-        n_jobs=optional(WHOLE),
-    )
-    def stability(
-        self,
-        X: Any,
-        n_boot: int = 50,
-        *,
-        top: int | None = None,
-        level: float = 0.95,
-        method: str = "bootstrap",
-        random_state: int | None = 0,
-        n_jobs: int | None = None,
-    ) -> Stability:
-        """Tell how sure the ranking is, by ranking samples of the examples.
-
-        The fitted ranker stays as it is: copies of it rank. In each draw columns are
-        in random order, and a ranker with a ``random_state`` has another seed, so that
-        ties and chance count too.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The table of the fit.
-        n_boot : int, default=50
-            Number of draws.
-        top : int, default=None
-            How many features count as selected; None: `n_features_`.
-        level : float, default=0.95
-            The share of the draws that an interval of ranks holds, at the least.
-        method : {"bootstrap", "half"}, default="bootstrap"
-            As many examples as the table has, with replacement; or half of them
-            without, each draw followed by that of the other half.
-        random_state : int or None, default=0
-            The seed of the draws.
-        n_jobs : int, default=None
-            Number of threads; -1 and None mean all cores. No result depends on it.
-
-        Returns
-        -------
-        stability : Stability
-            Intervals of ranks, shares of selection, interchangeable features; it
-            prints itself.
-
-        Examples
-        --------
-        >>> from franet.rankers import Variance
-        >>> X = [[1, 0, 5], [2, 4, 5], [3, 9, 5], [1, 7, 5], [2, 3, 5]]
-        >>> Variance(n_features_to_select=1).fit(X).stability(X, n_boot=20)
-        <Stability: 20 draws (bootstrap), first 1 of 3 features, Kuncheva 1.00>
-        """
-        from franet.estimators._stability import measure_stability
-
-        check_is_fitted(self)
-        return measure_stability(
-            self, X, n_boot, top, level, method, random_state, n_jobs
-        )
 
     def transform(self, X: Any) -> Any:
         """Keep the selected features of a table.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass, field
 from html import escape
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +16,14 @@ from franet.cover._constraints import PARAMETERS, Constraints, read_constraints
 from franet.cover._fit import CoverRanking, rank_by_cover, star
 from franet.cover._shares import EXAMPLES
 from franet.engine.device import Place, choose_device, free_bytes, wanted
-from franet.estimators._base import FeatureRanker, names_of
-from franet.estimators._callbacks import telling
+from franet.estimators._base import FeatureRanker
 from franet.estimators._parameters import COVER, constraints
 from franet.estimators._validation import (
     TableOfFit,
     check_table,
     dense,
-    fit_context,
     how_many,
+    names_of,
     number_to_select,
 )
 from franet.exceptions import DataError, Setting, UnitsWarning, UsageError
@@ -44,6 +44,7 @@ LARGE = 5_000_000
 _BLOCKS = 2**31
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Cover(FeatureRanker):
     """Pick features that represent the others, each for what earlier picks miss.
 
@@ -87,14 +88,12 @@ class Cover(FeatureRanker):
         How many features were picked.
     scores_ : ndarray of shape (n_features_in_,)
         What each pick added, made falling; what each other feature would add now.
-    feature_importances_ : ndarray of shape (n_features_in_,)
-        The same, under scikit-learn's name.
+    {feature_importances_}
     ranking_ : ndarray of shape (n_features_in_,)
         1 is best.
     support_ : ndarray of bool of shape (n_features_in_,)
         The features that `transform` keeps: the first of `order_`.
-    n_features_ : int
-        How many those are.
+    {n_features_}
     gains_ : ndarray of shape (n_ranked_,)
         What each pick added, as a share of the table.
     coverage_ : ndarray of shape (n_ranked_,)
@@ -118,10 +117,8 @@ class Cover(FeatureRanker):
         Features connected with their representatives (``network_.representation``).
     constant_ : ndarray of bool of shape (n_features_in_,)
         Constant columns.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Their names, if the table has names.
+    {n_features_in_}
+    {feature_names_in_}
 
     See Also
     --------
@@ -184,66 +181,38 @@ class Cover(FeatureRanker):
     _for_text: ClassVar[Setting] = Setting("similarity", "mixed", ranker="FRANe")
     _finds = "representatives"
 
-    def __init__(
-        self,
-        n_features_to_select: int | float | str | None = "auto",
-        *,
-        similarity: str = "correlation",
-        include: Any = None,
-        exclude: Any = None,
-        cost: Any = None,
-        groups: Any = None,
-        n_ranked: int | None = None,
-        backend: str = "auto",
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.similarity = similarity
-        self.include = include
-        self.exclude = exclude
-        self.cost = cost
-        self.groups = groups
-        self.n_ranked = n_ranked
-        self.backend = backend
-        self.n_jobs = n_jobs
+    n_features_to_select: int | float | str | None = field(
+        default="auto", kw_only=False
+    )
+    similarity: str = "correlation"
+    include: Any = None
+    exclude: Any = None
+    cost: Any = None
+    groups: Any = None
+    n_ranked: int | None = None
+    backend: str = "auto"
+    n_jobs: int | None = None
 
-    @fit_context
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Pick the features that represent a table.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The table: NumPy, pandas, polars, SciPy CSR or CSC.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self : Cover
-            The fitted ranker.
-        """
-        with telling(self, X, y):
-            table = check_table(self, X)
-            constant = constant_in(table)
-            if constant.all():
-                raise DataError("All columns are constant: there is nothing to rank.")
-            given = {name: getattr(self, name) for name in PARAMETERS}
-            constraints = read_constraints(names_of(self), constant, **given)
-            n_select = self._n_select(constraints)
-            found = rank_by_cover(
-                dense(table),
-                constant,
-                constraints,
-                n_select=n_select,
-                n_picks=self._n_picks(constraints, n_select),
-                ranks=self.similarity == "spearman",
-                n_threads=count_threads(self.n_jobs),
-                device=choose_device_for(self._place(), table.shape),
-            )
-            self._set_attributes(found, constant)
-            self._warn_of_units(found)
-        return self
+    def _fit(self, X: Any) -> None:
+        table = check_table(self, X)
+        constant = constant_in(table)
+        if constant.all():
+            raise DataError("All columns are constant: there is nothing to rank.")
+        given = {name: getattr(self, name) for name in PARAMETERS}
+        constraints = read_constraints(names_of(self), constant, **given)
+        n_select = self._n_select(constraints)
+        found = rank_by_cover(
+            dense(table),
+            constant,
+            constraints,
+            n_select=n_select,
+            n_picks=self._n_picks(constraints, n_select),
+            ranks=self.similarity == "spearman",
+            n_threads=count_threads(self.n_jobs),
+            device=choose_device_for(self._place(), table.shape),
+        )
+        self._set_attributes(found, constant)
+        self._warn_of_units(found)
 
     def _n_select(self, constraints: Constraints) -> int | str | None:
         """Return how many are selected, checked against how many can be."""
@@ -344,7 +313,7 @@ class Cover(FeatureRanker):
             )
             self._diagnosis = str(warning)
             # Past `fit` and scikit-learn's wrapper around it, to the caller.
-            warnings.warn(warning, stacklevel=4)
+            warnings.warn(warning, stacklevel=5)
 
     def _for_gaps(self, is_sparse: bool) -> Setting | None:
         if is_sparse or self.similarity != "correlation":

@@ -18,11 +18,8 @@ from franet._common.memory import available_bytes
 from franet._common.progress import listening, report
 from franet._common.threads import on_threads
 from franet.cover._constraints import PARAMETERS, by_position
-from franet.estimators._base import names_of
-from franet.estimators._validation import how_many
+from franet.estimators._validation import how_many, names_of
 from franet.exceptions import DataError, DegenerateRankingWarning
-
-__all__ = ["FEWEST", "Draws"]
 
 # How examples are drawn, and how many there have to be.
 FEWEST = {"bootstrap": 2, "half": 4}

@@ -6,8 +6,8 @@ import os
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import asdict
-from typing import Any, ClassVar, Self
+from dataclasses import asdict, dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,10 +23,9 @@ from franet.estimators._backend import (
     settings_of,
     task_of,
 )
-from franet.estimators._base import FeatureRanker, Need, names_of
-from franet.estimators._callbacks import telling
+from franet.estimators._base import FeatureRanker, Need
 from franet.estimators._parameters import FRANE, constraints
-from franet.estimators._validation import TableOfFit, fit_context
+from franet.estimators._validation import TableOfFit, fit_context, names_of
 from franet.exceptions import ApproximationWarning, DegenerateRankingWarning, Setting
 from franet.network import AttributeNetwork
 from franet.network._origin import Origin, among_all, complete_above
@@ -35,6 +34,7 @@ from franet.pairs.similarity._mixed import warn_of_identifiers
 from franet.search.exact import Outcome, search
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class FRANe(FeatureRanker):
     """Rank features by their centrality in a network of similar features.
 
@@ -124,16 +124,7 @@ class FRANe(FeatureRanker):
     scores_ : ndarray of shape (n_features_in_,)
         The score of each feature, larger is better. Constant columns have no
         correlation: they score 0 and rank last.
-    feature_importances_ : ndarray of shape (n_features_in_,)
-        The same, under scikit-learn's name.
-    ranking_ : ndarray of shape (n_features_in_,)
-        1 is best. Scores within 1e-9 of each other are equal.
-    order_ : ndarray of int of shape (n_features_in_,)
-        All features, best first.
-    support_ : ndarray of bool of shape (n_features_in_,)
-        The features that `transform` keeps.
-    n_features_ : int
-        How many those are.
+    {attributes}
     thresholds_ : ndarray
         The thresholds, sparse to dense: an edge needs at least this similarity.
     quality_ : ndarray
@@ -161,10 +152,6 @@ class FRANe(FeatureRanker):
     approximation_ : Approximation
         With ``search="approximate"``, how far the ranking may be off: the share of
         edges found, errors of scores, agreement of ranks; a sentence by ``str``.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Their names, if the table has names.
 
     References
     ----------
@@ -195,81 +182,38 @@ class FRANe(FeatureRanker):
     _for_text: ClassVar[Setting] = Setting("similarity", "mixed")
     _finds = "network"
 
-    def __init__(
-        self,
-        n_features_to_select: int | float | None = None,
-        *,
-        similarity: str | Callable[[Any, Any], Any] = "correlation",
-        thresholds: str | Callable[[float, float, int], Any] = "geometric",
-        n_thresholds: int = 100,
-        min_mean_degree: float = 1.0,
-        damping: float = 0.85,
-        weighted: bool = True,
-        centrality: str | Callable[[Any], Any] = "pagerank",
-        quality: str | Callable[[Any], float] = "rqh",
-        variant: str = "paper",
-        p: float = 2.0,
-        missing: str = "error",
-        tie_break: str = "column",
-        store_candidates: bool = False,
-        search: str = "exact",
-        backend: Any = "auto",
-        checkpoint: str | os.PathLike[str] | None = None,
-        max_edges: int = 5_000_000,
-        max_memory: float | str | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.similarity = similarity
-        self.thresholds = thresholds
-        self.n_thresholds = n_thresholds
-        self.min_mean_degree = min_mean_degree
-        self.damping = damping
-        self.weighted = weighted
-        self.centrality = centrality
-        self.quality = quality
-        self.variant = variant
-        self.p = p
-        self.missing = missing
-        self.tie_break = tie_break
-        self.store_candidates = store_candidates
-        self.search = search
-        self.backend = backend
-        self.checkpoint = checkpoint
-        self.max_edges = max_edges
-        self.max_memory = max_memory
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_features_to_select: int | float | None = field(default=None, kw_only=False)
+    similarity: str | Callable[[Any, Any], Any] = "correlation"
+    thresholds: str | Callable[[float, float, int], Any] = "geometric"
+    n_thresholds: int = 100
+    min_mean_degree: float = 1.0
+    damping: float = 0.85
+    weighted: bool = True
+    centrality: str | Callable[[Any], Any] = "pagerank"
+    quality: str | Callable[[Any], float] = "rqh"
+    variant: str = "paper"
+    p: float = 2.0
+    missing: str = "error"
+    tie_break: str = "column"
+    store_candidates: bool = False
+    search: str = "exact"
+    backend: Any = "auto"
+    checkpoint: str | os.PathLike[str] | None = None
+    max_edges: int = 5_000_000
+    max_memory: float | str | None = None
+    random_state: Any = None
+    n_jobs: int | None = None
 
-    @fit_context
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Rank the features of a table.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The table: NumPy, pandas, polars, SciPy CSR or CSC. Text and categories
-            need ``similarity="mixed"``.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self : FRANe
-            The fitted ranker.
-        """
-        with telling(self, X, y):
-            if self.search == "approximate":
-                outcome, constant = approximate(self, X)
-            else:
-                with open_engine(self, X) as (engine, constant):
-                    names = getattr(self, "feature_names_in_", None)
-                    warn_of_identifiers(engine.source, names)
-                    outcome = search(engine, settings_of(self))
-            self._set_outcome(outcome, constant)
-            self._warn_of(outcome)
-        return self
+    def _fit(self, X: Any) -> None:
+        if self.search == "approximate":
+            outcome, constant = approximate(self, X)
+        else:
+            with open_engine(self, X) as (engine, constant):
+                names = getattr(self, "feature_names_in_", None)
+                warn_of_identifiers(engine.source, names)
+                outcome = search(engine, settings_of(self))
+        self._set_outcome(outcome, constant)
+        self._warn_of(outcome)
 
     def _set_outcome(self, outcome: Outcome, constant: NDArray[np.bool_]) -> None:
         """Set what a search found as attributes."""
@@ -332,7 +276,7 @@ class FRANe(FeatureRanker):
         found = outcome.approximation
         if found is not None and found.is_poor:
             message = f"The ranking may differ from the exact one. {found}"
-            warnings.warn(message, ApproximationWarning, stacklevel=4)
+            warnings.warn(message, ApproximationWarning, stacklevel=5)
         if outcome.winner is None:
             warning = DegenerateRankingWarning(
                 "All features score the same: {}.", outcome.reason
@@ -351,7 +295,7 @@ class FRANe(FeatureRanker):
         else:
             return
         # Past `fit` and scikit-learn's wrapper around it, to the caller.
-        warnings.warn(warning, stacklevel=4)
+        warnings.warn(warning, stacklevel=5)
 
     @fit_context
     def plan(self, X: Any) -> dict[str, Any]:

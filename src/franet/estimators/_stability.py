@@ -10,21 +10,28 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
 
-from franet._common.checked import check_value
+from franet._common.checked import (
+    NUMBER,
+    TEXT,
+    WHOLE,
+    check_value,
+    checked,
+    optional,
+)
 from franet._common.features import FeatureIndex
 from franet._common.table import TextTable
 from franet._common.threads import count_threads
-from franet.estimators._base import names_of
 from franet.estimators._draws import FEWEST, Draws
-from franet.estimators._validation import TableOfFit
+from franet.estimators._validation import TableOfFit, names_of
 from franet.exceptions import DataError, Setting, UsageError
 from franet.pairs.alike import REDUNDANT, correlations, dissimilarities
 from franet.pairs.coded import CodedTable
 
 # Stand-ins are looked for of so many picks, the best first.
 PICKS = 256
-# Columns of the ranks in work at a time.
+# Columns that are compared with the picks at a time.
 _CHUNK = 1024
 _HEAD = ["feature", "rank", "median", "low", "high", "selected", "covered"]
 _HEAD += ["interchangeable with"]
@@ -168,65 +175,120 @@ class Stability:
         return self.table(10)._repr_html_()
 
 
-def measure_stability(
-    ranker: Any,
-    X: Any,
-    n_boot: int,
-    top: int | None,
-    level: float,
-    method: str,
-    random_state: int | None,
-    n_jobs: int | None,
-) -> Stability:
-    """Return how sure a fitted ranker is; see `FeatureRanker.stability`."""
-    table = _check(ranker, X)
-    if isinstance(table, CodedTable) and method == "bootstrap":
-        raise UsageError(
-            "{} draws rows more than once, so that rare levels seem to explain "
-            "everything in a table with categories.",
-            Setting("method", method),
-            Setting("method", "half"),
-            remedy="Use {1}.",
-        )
-    m, n = table.shape
-    top = ranker.n_features_ if top is None else top
-    seed = 0 if random_state is None else random_state
-    for name, value, is_fine, remedy in (
-        ("n_boot", n_boot, n_boot >= 2, "give a whole number of at least 2"),
-        ("top", top, 1 <= top <= n, f"give a number of features from 1 to {n}"),
-        ("level", level, 0 < level < 1, "give a share between 0 and 1, such as 0.95"),
-        ("method", method, method in FEWEST, f"choose one of {', '.join(FEWEST)}"),
-        ("random_state", seed, seed >= 0, "give a whole number from 0 on, or None"),
-    ):
-        check_value(name, value, is_fine, remedy)
-    if m < FEWEST[method]:
-        raise DataError(
-            "{} needs at least {} examples, X has {}.",
-            Setting("method", method),
-            FEWEST[method],
-            m,
-        )
-    draws = Draws(ranker, table, n_boot, method, random_state)
-    n_degenerate = draws.run(count_threads(n_jobs))
-    ranks = draws.ranks
-    low, median, high, counts = _summary(ranks, level, top)
-    kuncheva, jaccard = _agreement(ranks, counts, top)
-    return Stability(
-        names=names_of(ranker),
-        ranking=ranker.ranking_.copy(),
-        median_rank=median,
-        rank_low=low,
-        rank_high=high,
-        selected=counts / n_boot,
-        interchangeable=_interchangeable(table, ranks, counts, ranker, top),
-        kuncheva=kuncheva,
-        jaccard=jaccard,
-        top=int(top),
-        n_boot=int(n_boot),
-        method=method,
-        level=float(level),
-        n_degenerate=n_degenerate,
+class StabilityMixin:
+    """A part of rankers: how sure a ranking is."""
+
+    n_features_: int
+    ranking_: NDArray[np.intp]
+
+    @checked(
+        n_boot=WHOLE,
+        top=optional(WHOLE),
+        level=NUMBER,
+        method=TEXT,
+        random_state=optional(WHOLE),
+        n_jobs=optional(WHOLE),
     )
+    def stability(
+        self,
+        X: Any,
+        n_boot: int = 50,
+        *,
+        top: int | None = None,
+        level: float = 0.95,
+        method: str = "bootstrap",
+        random_state: int | None = 0,
+        n_jobs: int | None = None,
+    ) -> Stability:
+        """Tell how sure the ranking is, by ranking samples of the examples.
+
+        The fitted ranker stays as it is: copies of it rank. In each draw columns are
+        in random order, and a ranker with a ``random_state`` has another seed, so that
+        ties and chance count too.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The table of the fit.
+        n_boot : int, default=50
+            Number of draws.
+        top : int, default=None
+            How many features count as selected; None: `n_features_`.
+        level : float, default=0.95
+            The share of the draws that an interval of ranks holds, at the least.
+        method : {"bootstrap", "half"}, default="bootstrap"
+            As many examples as the table has, with replacement; or half of them
+            without, each draw followed by that of the other half.
+        random_state : int or None, default=0
+            The seed of the draws.
+        n_jobs : int, default=None
+            Number of threads; -1 and None mean all cores. No result depends on it.
+
+        Returns
+        -------
+        stability : Stability
+            Intervals of ranks, shares of selection, interchangeable features; it
+            prints itself.
+
+        Examples
+        --------
+        >>> from franet.rankers import Variance
+        >>> X = [[1, 0, 5], [2, 4, 5], [3, 9, 5], [1, 7, 5], [2, 3, 5]]
+        >>> Variance(n_features_to_select=1).fit(X).stability(X, n_boot=20)
+        <Stability: 20 draws (bootstrap), first 1 of 3 features, Kuncheva 1.00>
+        """
+        check_is_fitted(self)
+        table = _check(self, X)
+        if isinstance(table, CodedTable) and method == "bootstrap":
+            raise UsageError(
+                "{} draws rows more than once, so that rare levels seem to explain "
+                "everything in a table with categories.",
+                Setting("method", method),
+                Setting("method", "half"),
+                remedy="Use {1}.",
+            )
+        m, n = table.shape
+        top = self.n_features_ if top is None else top
+        seed = 0 if random_state is None else random_state
+        for name, value, is_fine, remedy in (
+            ("n_boot", n_boot, n_boot >= 2, "give a whole number of at least 2"),
+            ("top", top, 1 <= top <= n, f"give a number of features from 1 to {n}"),
+            ("level", level, 0 < level < 1, "give a share between 0 and 1"),
+            ("method", method, method in FEWEST, f"choose one of {', '.join(FEWEST)}"),
+            ("random_state", seed, seed >= 0, "give a whole number from 0 on, or None"),
+        ):
+            check_value(name, value, is_fine, remedy)
+        if m < FEWEST[method]:
+            raise DataError(
+                "{} needs at least {} examples, X has {}.",
+                Setting("method", method),
+                FEWEST[method],
+                m,
+            )
+        draws = Draws(self, table, n_boot, method, random_state)
+        n_degenerate = draws.run(count_threads(n_jobs))
+        ranks, ordered = draws.ranks, np.sort(draws.ranks, axis=0)
+        tail = int((1 - level) / 2 * n_boot + 1e-9)
+        low, high = ordered[[tail, n_boot - 1 - tail]].astype(np.intp)
+        middle = ordered[[(n_boot - 1) // 2, n_boot // 2]]
+        counts = (ranks <= top).sum(axis=0)
+        kuncheva, jaccard = _agreement(ranks, counts, top)
+        return Stability(
+            names=names_of(self),
+            ranking=self.ranking_.copy(),
+            median_rank=middle.mean(axis=0, dtype=np.float64),
+            rank_low=low,
+            rank_high=high,
+            selected=counts / n_boot,
+            interchangeable=_interchangeable(table, ranks, counts, self, top),
+            kuncheva=kuncheva,
+            jaccard=jaccard,
+            top=int(top),
+            n_boot=int(n_boot),
+            method=method,
+            level=float(level),
+            n_degenerate=n_degenerate,
+        )
 
 
 def _check(ranker: Any, X: Any) -> Any:
@@ -241,24 +303,6 @@ def _check(ranker: Any, X: Any) -> Any:
     return table.tocsr() if sparse.issparse(table) else table
 
 
-def _summary(
-    ranks: NDArray[Any], level: float, top: int
-) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[Any], NDArray[np.intp]]:
-    """Return low, median and high ranks, and how often a feature is selected."""
-    n_boot, n = ranks.shape
-    tail = int((1 - level) / 2 * n_boot + 1e-9)
-    low, high, counts = (np.empty(n, np.intp) for _ in range(3))
-    median = np.empty(n, np.float64)
-    for at in range(0, n, _CHUNK):
-        part = slice(at, at + _CHUNK)
-        ordered = np.sort(ranks[:, part], axis=0)
-        low[part], high[part] = ordered[tail], ordered[n_boot - 1 - tail]
-        middle = ordered[[(n_boot - 1) // 2, n_boot // 2]]
-        median[part] = middle.mean(axis=0, dtype=np.float64)
-        counts[part] = (ordered <= top).sum(axis=0)
-    return low, median, high, counts
-
-
 def _agreement(
     ranks: NDArray[Any], counts: NDArray[np.intp], top: int
 ) -> tuple[float, float]:
@@ -270,12 +314,10 @@ def _agreement(
     n_boot, n = ranks.shape
     if top == n:
         return 1.0, 1.0
-    shared = np.full((n_boot, n_boot), float((counts == n_boot).sum()))
-    some = np.flatnonzero((counts > 0) & (counts < n_boot))
-    for at in range(0, len(some), _CHUNK):
-        chosen = (ranks[:, some[at : at + _CHUNK]] <= top).astype(np.float32)
-        shared += chosen @ chosen.T
-    both = shared[np.triu_indices(n_boot, 1)]
+    some = (counts > 0) & (counts < n_boot)
+    chosen = (ranks[:, some] <= top).astype(np.float32)
+    shared = (chosen @ chosen.T)[np.triu_indices(n_boot, 1)]
+    both = shared.astype(np.float64) + (counts == n_boot).sum()
     by_chance = top * top / n
     kuncheva = (both.mean() - by_chance) / (top - by_chance)
     return float(kuncheva), float((both / (2 * top - both)).mean())

@@ -326,6 +326,14 @@ def _check_numbers(estimator: Any, X: Any, err: Exception) -> None:
             raise (message if is_value else TypeError(str(message))) from err
 
 
+def names_of(ranker: Any) -> NDArray[Any]:
+    """Return the names of the features; ``x0``, ``x1``, … where the table has none."""
+    names = getattr(ranker, "feature_names_in_", None)
+    if names is None:
+        names = np.array([f"x{j}" for j in range(ranker.n_features_in_)])
+    return np.asarray(names)
+
+
 def number_to_select(wanted: Any, n: int) -> int:
     """Return how many features to keep, as RFE counts: None half, a float a share."""
     if wanted is None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from franet._common.checked import NUMBER, SEED, SEVERAL, TEXT, WHOLE, checked, optional
 from franet._common.features import FeatureIndex
+from franet.network import _export
 from franet.network._communities import Communities, find_communities
 from franet.network._explain import (
     CoverExplanation,
@@ -24,12 +25,6 @@ from franet.network._explain import (
     explain_cover,
     neighbors_of,
     strongest_better,
-)
-from franet.network._export import (
-    to_igraph,
-    to_networkx,
-    to_pandas_edges,
-    write_network,
 )
 from franet.network._html import network_html
 from franet.network._layout import layout
@@ -272,7 +267,7 @@ class AttributeNetwork:
             once. Where features are connected with their representatives, also
             ``correlation``, which has a sign.
         """
-        return to_pandas_edges(self)
+        return _export.to_pandas_edges(self)
 
     def to_networkx(self) -> Any:
         """Return the network for networkx.
@@ -284,7 +279,7 @@ class AttributeNetwork:
             edges have a ``weight`` and, where features are connected with their
             representatives, a ``correlation``, which has a sign.
         """
-        return to_networkx(self)
+        return _export.to_networkx(self)
 
     def to_igraph(self) -> Any:
         """Return the network for igraph.
@@ -296,7 +291,7 @@ class AttributeNetwork:
             and ``community``; edges with ``weight``, and ``correlation`` where
             features are connected with their representatives.
         """
-        return to_igraph(self)
+        return _export.to_igraph(self)
 
     def write(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write the network to a file for another tool.
@@ -327,7 +322,7 @@ class AttributeNetwork:
         million edges ``python benchmarks/network.py`` took 23 s and 2 GB for graphml,
         2 s and 0.3 GB for csv, on two cores that were also busy with other work.
         """
-        write_network(self, path, force=force)
+        _export.write_network(self, path, force=force)
 
     def _repr_html_(self) -> str:
         return network_html(self)

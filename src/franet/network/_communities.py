@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from franet._common.checked import check_value
-from franet._common.features import edges_of
+from franet._common.features import Edges, edges_of
 from franet._common.optional import require
 from franet.exceptions import MissingExtraError, Setting, UsageError
 
@@ -91,10 +91,10 @@ def find_communities(
         j, k, w = edges_of(net.adjacency)
         # What has no similarity does not hold a group together.
         j, k, w = j[w > 0.0], k[w > 0.0], w[w > 0.0]
-        labels = np.arange(len(net))
+        labels = np.zeros(len(net), np.intp)
         if method != "components" and len(w):
-            labels = _modular(j, k, w, len(net), *key)
-        net._partitions[key] = _describe(net, j, k, w, labels, method)
+            labels = _modular((j, k, w), len(net), *key)
+        net._partitions[key] = _describe(net, (j, k, w), labels, method)
     return net._partitions[key]
 
 
@@ -110,13 +110,7 @@ def _resolve(method: str) -> str:
 
 
 def _modular(
-    j: NDArray[Any],
-    k: NDArray[Any],
-    w: NDArray[np.float64],
-    n: int,
-    method: str,
-    resolution: float,
-    random_state: int,
+    edges: Edges, n: int, method: str, resolution: float, random_state: int
 ) -> NDArray[np.intp]:
     """Return labels of large modularity.
 
@@ -128,6 +122,7 @@ def _modular(
 
     networkit = require("networkit", f"Communities by {method.capitalize()}", "network")
 
+    j, k, w = edges
     place = np.random.default_rng(random_state).permutation(n).astype(np.uint64)
     # The order of the edges, too, is that of the table, not of how they were stored.
     graph = networkit.GraphFromCoo((w, (place[j], place[k])), n=n, weighted=True)
@@ -149,16 +144,11 @@ def _modular(
 
 
 def _describe(
-    net: AttributeNetwork,
-    j: NDArray[Any],
-    k: NDArray[Any],
-    w: NDArray[np.float64],
-    labels: NDArray[np.intp],
-    method: str,
+    net: AttributeNetwork, edges: Edges, labels: NDArray[np.intp], method: str
 ) -> Communities:
     """Split what is not connected, order by size, and add the numbers."""
-    n = len(net)
-    inside = slice(None) if method == "components" else labels[j] == labels[k]
+    n, (j, k, w) = len(net), edges
+    inside = labels[j] == labels[k]
     j_in, k_in, w_in = j[inside], k[inside], w[inside]
     graph = sparse.coo_array((np.ones(len(w_in)), (j_in, k_in)), (n, n))
     _, pieces = connected_components(graph, directed=False)

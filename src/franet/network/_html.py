@@ -11,6 +11,8 @@ import numpy as np
 if TYPE_CHECKING:
     from franet.network import AttributeNetwork, Representation
 
+# After Okabe and Ito: told apart by people with any kind of color vision.
+COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
 SHOWN = 10
 _LONGEST = 60
 # Colours are left to the notebook, so that light and dark both work.

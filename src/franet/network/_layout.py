@@ -10,16 +10,13 @@ from scipy import sparse
 from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial import cKDTree
 
-from franet._common.features import edges_of
+from franet._common.features import Edges, edges_of
 from franet.exceptions import Setting, UsageError
 from franet.network._communities import Communities
 
-Edges = tuple[NDArray[Any], NDArray[Any], NDArray[np.float64]]
-
 # Larger communities are spread evenly: forces take time that grows with the square.
 _MOST_BY_FORCE = 1200
-# Room that a feature takes, and between communities, in the unit of all lengths.
-_SPACING = 1.0
+# Space between communities; the unit of all lengths is the distance of features.
 _GAP = 1.2
 # Steps of the forces, and of moving apart what is too close after them.
 _STEPS = 80
@@ -74,12 +71,14 @@ def layout(
     groups = [np.flatnonzero(labels == c) for c in range(labels.max(initial=-1) + 1)]
     groups = [g[np.argsort(rank[g], kind="stable")] for g in groups if len(g)]
     inner = [_inside(group, edges, n, rng) for group in groups]
-    radius = np.array([_radius(points) for points in inner])
+    radius = np.array([np.hypot(*points.T).max() + 0.5 for points in inner])
     owner = np.full(n, -1)
     for c, group in enumerate(groups):
         owner[group] = c
-    j, k, w = across = _between(owner, *edges)
-    centre = pack_discs(radius + _GAP / 2, owner[j], owner[k], w)
+    j, k, w = edges
+    outer = (owner[j] != owner[k]) & (owner[j] >= 0) & (owner[k] >= 0)
+    j, k, w = across = j[outer], k[outer], w[outer]
+    centre = pack_discs(radius + _GAP / 2, (owner[j], owner[k], w))
     positions = np.zeros((n, 2))
     for c, group in enumerate(groups):
         positions[group] = centre[c] + inner[c]
@@ -109,28 +108,15 @@ def _inside(
 ) -> NDArray[np.float64]:
     """Return the positions of the features of one community around its centre."""
     size = len(group)
-    start = sunflower(size) * _SPACING
+    start = sunflower(size)
     if size <= 2 or size > _MOST_BY_FORCE:
         return start - start.mean(axis=0)
     j, k, w = edges
     at = np.full(n, -1)
     at[group] = np.arange(size)
     here = (at[j] >= 0) & (at[k] >= 0)
-    start += rng.normal(scale=0.05 * _SPACING, size=start.shape)
-    return relax(start, at[j[here]], at[k[here]], w[here], _SPACING)
-
-
-def _radius(points: NDArray[np.float64]) -> float:
-    return float(np.hypot(*points.T).max(initial=0.0)) + _SPACING / 2
-
-
-def _between(
-    owner: NDArray[np.intp], j: NDArray[Any], k: NDArray[Any], w: NDArray[np.float64]
-) -> Edges:
-    """Return the edges between communities."""
-    a, b = owner[j], owner[k]
-    across = (a != b) & (a >= 0) & (b >= 0)
-    return j[across], k[across], w[across]
+    start += rng.normal(scale=0.05, size=start.shape)
+    return relax(start, (at[j[here]], at[k[here]], w[here]))
 
 
 def _turn(
@@ -165,12 +151,12 @@ def _line_up(positions: NDArray[np.float64], owner: NDArray[np.intp]) -> None:
         return
     low, high = there.min(axis=0), there.max(axis=0)
     # As wide as the map, and wider if there would be too many rows.
-    width = max(float(high[0] - low[0]), np.sqrt(4.0 * len(alone)) * _SPACING)
-    in_row = min(len(alone), max(1, int(width / _SPACING)))
+    width = max(float(high[0] - low[0]), np.sqrt(4.0 * len(alone)))
+    in_row = min(len(alone), max(1, int(width)))
     row, column = np.divmod(np.arange(len(alone)), max(in_row, 1))
     middle = (low[0] + high[0]) / 2
-    positions[alone, 0] = middle + (column - (in_row - 1) / 2) * _SPACING
-    positions[alone, 1] = low[1] - 2 * _GAP - row * _SPACING
+    positions[alone, 0] = middle + (column - (in_row - 1) / 2)
+    positions[alone, 1] = low[1] - 2 * _GAP - row
 
 
 def sunflower(n: int) -> NDArray[np.float64]:
@@ -181,44 +167,34 @@ def sunflower(n: int) -> NDArray[np.float64]:
     return radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
 
 
-def relax(
-    start: NDArray[np.float64],
-    j: NDArray[Any],
-    k: NDArray[Any],
-    w: NDArray[np.float64],
-    spacing: float,
-) -> NDArray[np.float64]:
+def relax(start: NDArray[np.float64], edges: Edges) -> NDArray[np.float64]:
     """Return positions after the forces of Fruchterman and Reingold have acted.
 
     Parameters
     ----------
     start : ndarray of shape (n, 2)
         Where the points are at first.
-    j, k : ndarray of int
-        Both ends of every edge.
-    w : ndarray
-        The weights of the edges, larger is stronger.
-    spacing : float
-        The distance that points shall have.
+    edges : tuple of ndarray
+        Both ends of every edge, and its weight, larger is stronger.
 
     Returns
     -------
     positions : ndarray of shape (n, 2)
         The new positions, around the origin, in a disc of as much area as they need.
     """
-    n = len(start)
+    n, (j, k, w) = len(start), edges
     x, y = start[:, 0].copy(), start[:, 1].copy()
     # A feature with many edges must not be torn into a point by their sum.
     degree = np.bincount(np.r_[j, k], np.r_[w, w], minlength=n)
     pull = w / np.sqrt(degree[j] * degree[k])
-    heat = np.sqrt(n) * spacing * 0.25
+    heat = np.sqrt(n) * 0.25
     for step in range(_STEPS):
         limit = heat * (1.0 - step / _STEPS) + 1e-3
         dx, dy = x[:, None] - x, y[:, None] - y
-        push = spacing**2 / (dx * dx + dy * dy + 1e-2 * spacing**2)
+        push = 1.0 / (dx * dx + dy * dy + 1e-2)
         fx, fy = (dx * push).sum(axis=1), (dy * push).sum(axis=1)
         ex, ey = x[j] - x[k], y[j] - y[k]
-        draw = pull * np.hypot(ex, ey) / spacing
+        draw = pull * np.hypot(ex, ey)
         for force, end in ((fx, ex * draw), (fy, ey * draw)):
             force -= np.bincount(j, end, minlength=n)
             force += np.bincount(k, end, minlength=n)
@@ -229,26 +205,26 @@ def relax(
         move = np.minimum(length, limit) / length
         x += fx * move
         y += fy * move
-    return _fit(np.column_stack([x, y]), spacing)
+    return _fit(np.column_stack([x, y]))
 
 
-def _fit(points: NDArray[np.float64], spacing: float) -> NDArray[np.float64]:
+def _fit(points: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the points in a disc of the area that they need, around its middle."""
     points = points - points.mean(axis=0)
     distance = np.hypot(*points.T)
     # Far ones are drawn in: half by how many are closer, half by the distance itself.
     order = np.argsort(np.argsort(distance, kind="stable"), kind="stable")
-    even = 0.6 * np.sqrt(order + 0.5) * spacing
+    even = 0.6 * np.sqrt(order + 0.5)
     scale = even.max() / max(float(distance.max()), 1e-9)
     wanted = 0.5 * even + 0.5 * distance * scale
-    return _apart(points * (wanted / np.maximum(distance, 1e-9))[:, None], spacing)
+    return _apart(points * (wanted / np.maximum(distance, 1e-9))[:, None])
 
 
-def _apart(points: NDArray[np.float64], spacing: float) -> NDArray[np.float64]:
-    """Return the points moved until hardly any two are closer than the spacing."""
+def _apart(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the points moved until hardly any two are closer than 1."""
     n = len(points)
     for _ in range(_PUSHES):
-        pairs = cKDTree(points).query_pairs(spacing, output_type="ndarray")
+        pairs = cKDTree(points).query_pairs(1.0, output_type="ndarray")
         if not len(pairs):
             break
         # In one order, so that sums round alike wherever the tree is built.
@@ -256,19 +232,14 @@ def _apart(points: NDArray[np.float64], spacing: float) -> NDArray[np.float64]:
         j, k = pairs.T
         gap = points[j] - points[k]
         length = np.maximum(np.hypot(*gap.T), 1e-6)
-        push = (0.5 * (spacing - length) / length)[:, None] * gap
+        push = (0.5 * (1.0 - length) / length)[:, None] * gap
         for axis in (0, 1):
             points[:, axis] += np.bincount(j, push[:, axis], minlength=n)
             points[:, axis] -= np.bincount(k, push[:, axis], minlength=n)
     return points - (points.min(axis=0) + points.max(axis=0)) / 2
 
 
-def pack_discs(
-    radius: NDArray[np.float64],
-    a: NDArray[Any],
-    b: NDArray[Any],
-    w: NDArray[np.float64],
-) -> NDArray[np.float64]:
+def pack_discs(radius: NDArray[np.float64], edges: Edges) -> NDArray[np.float64]:
     """Return centres of discs that do not overlap.
 
     The first disc lies in the middle. Each further one touches two that are there
@@ -278,17 +249,16 @@ def pack_discs(
     ----------
     radius : ndarray of shape (n,)
         Their radii.
-    a, b : ndarray of int
-        Pairs of discs that are connected; the same pair may come several times.
-    w : ndarray
-        How strongly.
+    edges : tuple of ndarray
+        Pairs of discs that are connected, and how strongly; the same pair may come
+        several times.
 
     Returns
     -------
     centres : ndarray of shape (n, 2)
         Their centres; the whole is centred on the origin.
     """
-    n = len(radius)
+    n, (a, b, w) = len(radius), edges
     centre = np.zeros((n, 2))
     links = np.zeros((min(n, _MOST_PACKED), min(n, _MOST_PACKED)))
     few = (a < len(links)) & (b < len(links))

@@ -181,24 +181,34 @@ def similarities(
     known[part.coords] = part.data
     if X is None:
         return known
-    origin = _origin_of(net)
-    d = dissimilarities(
-        origin.read(X, False), origin.columns[features], **origin.comparison
-    )
+    weights = weights_in(net, _origin_of(net).read(X, False), features)
+    return known if weights is None else weights
+
+
+def weights_in(
+    net: AttributeNetwork, table: Any, features: NDArray[np.intp]
+) -> NDArray[np.float64] | None:
+    """Return the weights of pairs by the checked table of the fit; None: not known."""
+    origin, total = _origin_of(net), total_weight(net, table)
+    if total is None:
+        return None
+    d = dissimilarities(table, origin.columns[features], **origin.comparison)
     np.fill_diagonal(d, np.nan)
-    total = weight_sum(origin.comparison["similarity"], origin.settings.variant)
-    return (_largest(d, known) if total is None else total) - d
+    return total - d
 
 
-def _largest(d: NDArray[np.float64], known: NDArray[np.float64]) -> float:
-    """Return the largest of all distances, by pairs whose weight is known.
-
-    It makes similarities of distances, and a few features may not have it.
-    """
-    both = ~np.isnan(known) & ~np.isnan(d)
-    if both.any():
-        return float(np.median((known + d)[both]))
-    return float(np.nanmax(d, initial=0.0))
+def total_weight(net: AttributeNetwork, table: Any) -> float | None:
+    """Return ``w + d``, which is the same for all pairs; None if it is not known."""
+    origin, edges = _origin_of(net), net.adjacency
+    how, settings = origin.comparison, origin.settings
+    total = weight_sum(how["similarity"], settings.variant)
+    if total is not None or table is None or edges.nnz == 0 or not settings.weighted:
+        return total
+    # It is the largest d of all pairs. One edge, whose weight is known, shows it.
+    at = int(np.argmax(edges.data))
+    j = int(np.searchsorted(edges.indptr, at, side="right") - 1)
+    d = dissimilarities(table, origin.columns[[j, edges.indices[at]]], **how)
+    return float(edges.data[at] + d[0, 1])
 
 
 # An edge may miss the threshold by this share of the scale, as in the engine.

@@ -15,6 +15,7 @@ from franet._common.checked import (
     SEVERAL,
     TEXT,
     WHOLE,
+    check_value,
     optional,
 )
 from franet.evaluation.measures import MEASURES
@@ -208,12 +209,8 @@ def _names_of(scores: Any, names: Any, k: int) -> list[str]:
 def _column(control: Any, names: list[str]) -> int | None:
     if not isinstance(control, str):
         return control if control is None else int(control)
-    if control not in names:
-        raise UsageError(
-            "{}: there is no such ranker.",
-            Setting("control", control),
-            remedy=f"Choose one of {', '.join(names)}.",
-        )
+    known = f"there is no such ranker. Choose one of {', '.join(names)}."
+    check_value("control", control, control in names, known)
     return names.index(control)
 
 

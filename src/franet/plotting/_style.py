@@ -9,33 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from franet._common.checked import AXES, Kind, checked, optional
+from franet._common.checked import AXES, Kind, check_value, checked, optional
 from franet._common.docs import shared_docs
 from franet._common.optional import require
-from franet.exceptions import DataError, Setting, UsageError
+from franet.exceptions import DataError, UsageError
 from franet.network import AttributeNetwork
+from franet.network._html import COLORS, shorten
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-# Told apart by people with any kind of color vision, in this order.
-PALETTE = (
-    "#0072b2",
-    "#e69f00",
-    "#009e73",
-    "#cc79a7",
-    "#56b4e9",
-    "#d55e00",
-    "#7b5ea7",
-    "#b8a800",
-    "#8c564b",
-    "#17a2a2",
-)
+# Used in this order.
+PALETTE = (*COLORS, "#7b5ea7", "#b8a800", "#8c564b", "#17a2a2")
 OTHER = "#b4b9c0"
 INK = "#23272e"
 MUTED = "#6b7280"
 # Lines of what is not the subject.
 DASHED: dict[str, Any] = {"color": MUTED, "ls": (0, (4, 2))}
-_LOST = "\N{REPLACEMENT CHARACTER}"
 _AX = """
 ax : matplotlib.axes.Axes, optional
     Where to draw; by default in a new figure.
@@ -151,9 +140,8 @@ def add_legend(
 
 def short(name: Any, longest: int = 24) -> str:
     """Return a name for a picture: one line, not too long, no formulae."""
-    plain = "".join(c if c.isprintable() else _LOST for c in str(name))
-    plain = plain if len(plain) <= longest else plain[: longest - 1] + "…"
-    return plain.replace("$", r"\$")  # else two of them start a formula
+    # Two dollars would start a formula.
+    return shorten(str(name), longest).replace("$", r"\$")
 
 
 def network_of(given: Any) -> AttributeNetwork:
@@ -173,8 +161,5 @@ def network_of(given: Any) -> AttributeNetwork:
 
 def best_of(net: AttributeNetwork, top: int) -> NDArray[np.intp]:
     """Return the positions of the best features, the best first."""
-    if top < 1:
-        raise UsageError(
-            "{}: give a number of features, at least 1.", Setting("top", top)
-        )
+    check_value("top", top, top >= 1, "give a number of features, at least 1.")
     return np.argsort(net.ranking, kind="stable")[:top]

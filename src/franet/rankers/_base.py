@@ -7,21 +7,21 @@ from abc import abstractmethod
 from dataclasses import dataclass, field
 from inspect import signature
 from numbers import Integral, Real
-from typing import Any, Self, dataclass_transform
+from typing import Any, dataclass_transform
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from franet._common.docs import entries, shared_docs
 from franet.estimators._base import FeatureRanker
-from franet.estimators._callbacks import telling
-from franet.estimators._validation import check_table, fit_context, number_to_select
+from franet.estimators._validation import check_table, number_to_select
 from franet.exceptions import DegenerateRankingWarning
-from franet.search.ranking import tie_groups
+from franet.search.ranking import EQUAL, tie_groups
 
 # A ranking in which more than this share of the features tie says little.
 TIED_SHARE = 0.5
+# More than `EQUAL`, so that the next score counts as smaller.
+_STEP = 1.0 - 10 * EQUAL
 
 COUNT = Interval(Integral, 1, None, closed="left")
 POSITIVE = Interval(Real, 0, None, closed="neither")
@@ -50,9 +50,7 @@ class Ranker(FeatureRanker):
     Rankers are dataclasses whose fields are their parameters. A ranker implements
     `_score`: a float64 score for each column, larger is better.
     It sets `_collapsed` to why what it is built on has collapsed, if it has. It names
-    the constraints of those of its parameters that are not in `SHARED_CONSTRAINTS`. A
-    line ``{name}`` of its docstring becomes the entry of that name in the docstring of
-    this class or of one between them, and ``{attributes}`` all attributes named here.
+    the constraints of those of its parameters that are not in `SHARED_CONSTRAINTS`.
 
     Parameters
     ----------
@@ -69,23 +67,6 @@ class Ranker(FeatureRanker):
         are ordered by what each alone would add after the last pick.
     n_jobs : int, default=None
         Number of threads; -1 and None mean all cores. No result depends on it.
-
-    Attributes
-    ----------
-    feature_importances_ : ndarray of shape (n_features_in_,)
-        The scores, under scikit-learn's name.
-    ranking_ : ndarray of shape (n_features_in_,)
-        1 is best. Scores within 1e-9 of each other are equal.
-    order_ : ndarray of int of shape (n_features_in_,)
-        All features, best first.
-    support_ : ndarray of bool of shape (n_features_in_,)
-        The features that `transform` keeps.
-    n_features_ : int
-        How many those are.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Their names, if the table has names.
     """
 
     n_features_to_select: int | float | None = field(default=None, kw_only=False)
@@ -98,38 +79,16 @@ class Ranker(FeatureRanker):
         names = [name for name in signature(cls).parameters if name in known]
         if names:
             cls._parameter_constraints = {name: known[name] for name in names}
-        bases = [base for base in cls.__mro__[:0:-1] if issubclass(base, Ranker)]
-        texts = {k: v for base in bases for k, v in entries(base.__doc__).items()}
-        common = entries(Ranker.__doc__).items()
-        every = "\n".join(text for name, text in common if name.endswith("_"))
-        shared_docs(attributes=every, **texts)(cls)
 
-    @fit_context
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Rank the features of a table.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The table: NumPy, pandas, polars, SciPy CSR or CSC.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self : object
-            The fitted ranker.
-        """
-        with telling(self, X, y):
-            table = check_table(self, X)
-            # Before the work, not after it.
-            number_to_select(self.n_features_to_select, self.n_features_in_)
-            self._collapsed = self._diagnosis = ""
-            scores = self._score(table)
-            # Constant columns rank last, whatever their score, where they are known.
-            self._set_scores(scores, last=getattr(self, "constant_", None))
-            self._diagnose()
-        return self
+    def _fit(self, X: Any) -> None:
+        table = check_table(self, X)
+        # Before the work, not after it.
+        number_to_select(self.n_features_to_select, self.n_features_in_)
+        self._collapsed = self._diagnosis = ""
+        scores = self._score(table)
+        # Constant columns rank last, whatever their score, where they are known.
+        self._set_scores(scores, last=getattr(self, "constant_", None))
+        self._diagnose()
 
     @abstractmethod
     def _score(self, X: Any) -> NDArray[np.float64]:
@@ -151,4 +110,22 @@ class Ranker(FeatureRanker):
             return
         # Kept before it is said: a warning may be an error, or go unseen.
         self._diagnosis = message
-        warnings.warn(message, DegenerateRankingWarning, stacklevel=4)
+        warnings.warn(message, DegenerateRankingWarning, stacklevel=5)
+
+
+def first_best(values: NDArray[np.float64]) -> int:
+    """Return the first position whose value equals the largest, up to rounding."""
+    best = values.max()
+    return int(np.argmax(values >= best - EQUAL * abs(best)))
+
+
+def falling(gains: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return positive gains made strictly falling, so that scores tell the order.
+
+    Examples
+    --------
+    >>> falling(np.array([5.0, 3.0, 4.0])).round(6)
+    array([5., 3., 3.])
+    """
+    steps = _STEP ** np.arange(len(gains))
+    return np.minimum.accumulate(gains / steps) * steps

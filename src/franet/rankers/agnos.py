@@ -7,13 +7,13 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 
 from franet.engine.device import wanted
 from franet.estimators._parameters import AGNOS, constraints
+from franet.estimators._validation import dense
 from franet.exceptions import DataError
 from franet.rankers._agnos import initial, train
 from franet.rankers._base import COUNT, NOT_NEGATIVE, POSITIVE, Ranker
@@ -152,7 +152,7 @@ class AgnoS(Ranker):
 
     def _score(self, X: Any) -> NDArray[np.float64]:
         self.backend_ = "torch" if wanted(self._place()) else "numpy"
-        table = X.toarray() if sparse.issparse(X) else X
+        table = dense(X)
         varies = table.max(axis=0) > table.min(axis=0)
         scores = np.zeros(table.shape[1])
         if not varies.any():
@@ -173,7 +173,7 @@ class AgnoS(Ranker):
                 f"AgnoS stopped after max_iter={self.max_iter} iterations while the "
                 "loss still fell fast. Raise max_iter.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         if self.variant == "slack":
             scores[varies] = np.abs(network.slack)

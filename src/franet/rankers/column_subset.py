@@ -16,8 +16,7 @@ from franet.pairs.similarity._standardize import (
     powers_of_two,
     standardize,
 )
-from franet.rankers._base import Ranker
-from franet.rankers._greedy import falling, first_best
+from franet.rankers._base import Ranker, falling, first_best
 
 
 class ColumnSubset(Ranker):

@@ -17,8 +17,7 @@ from franet.estimators._validation import dense, how_many
 from franet.pairs.similarity._correlation import CorrelationSource
 from franet.pairs.similarity._sparse import constant_in
 from franet.pairs.tiles import Tile, TileGrid, TileRunner
-from franet.rankers._base import Ranker
-from franet.rankers._greedy import falling, first_best
+from franet.rankers._base import Ranker, falling, first_best
 
 # A feature that is covered up to this is a copy of a pick.
 _COPY = 1e-9
@@ -116,12 +115,8 @@ class FacilityLocation(Ranker):
         k = min(how_many(self.n_ranked, self.n_features_to_select, n), len(columns))
         self.gains_ = np.empty(0)
         if k:
-            cover = FacilityGains(
-                dense(X),
-                columns,
-                float(self.power),
-                count_threads(self.n_jobs),
-            )
+            n_threads = count_threads(self.n_jobs)
+            cover = FacilityGains(dense(X), columns, float(self.power), n_threads)
             order, self.gains_ = cover.pick(k)
             scores[columns] = cover.scores(order, self.gains_)
         self.n_ranked_ = len(self.gains_)

@@ -10,13 +10,9 @@ from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_array
 
-from franet.exceptions import DataError, UsageError
+from franet._common.checked import check_value
+from franet.exceptions import DataError
 from franet.pairs.columns._open import as_numpy
-
-__all__ = ["intrinsic_dimension"]
-
-# Differences of rows are taken in blocks of about this many numbers.
-BLOCK = 1 << 20
 
 
 def intrinsic_dimension(
@@ -81,12 +77,9 @@ def intrinsic_dimension(
     >>> round(intrinsic_dimension(plane))
     2
     """
-    if method not in ("fit", "mle"):
-        raise UsageError(f"method={method!r} is not known. Choose 'fit' or 'mle'.")
-    if not 0.0 <= discard < 1.0:
-        raise UsageError(
-            f"discard={discard!r} is not a share. Choose a number from 0 to below 1."
-        )
+    check_value("method", method, method in ("fit", "mle"), "choose 'fit' or 'mle'.")
+    is_share = 0.0 <= discard < 1.0
+    check_value("discard", discard, is_share, "choose a share from 0 to below 1.")
     table = check_array(as_numpy(X), accept_sparse="csr", dtype=np.float64)
     if sparse.issparse(table):
         table = table.toarray()
@@ -126,12 +119,9 @@ def _distances(
     The search may use |x|² + |y|² − 2xy, which loses the digits of small distances.
     """
     out = np.empty(neighbours.shape)
-    step = max(1, BLOCK // X.shape[1])
-    for start in range(0, len(X), step):
-        rows = slice(start, start + step)
-        for k in range(neighbours.shape[1]):
-            difference = X[rows] - X[neighbours[rows, k]]
-            out[rows, k] = np.sqrt(np.einsum("ij,ij->i", difference, difference))
+    for k, at in enumerate(neighbours.T):
+        difference = X - X[at]
+        out[:, k] = np.sqrt(np.einsum("ij,ij->i", difference, difference))
     return out
 
 

@@ -75,11 +75,7 @@ class URelief(Ranker):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_references": [
-            None,
-            COUNT,
-            Interval(Real, 0, 1, closed="neither"),
-        ],
+        "n_references": [None, COUNT, Interval(Real, 0, 1, closed="neither")],
     }
 
     n_neighbors: int = 20
@@ -91,9 +87,8 @@ class URelief(Ranker):
         columns = np.flatnonzero(~constant_in(X))
         if len(columns):
             Z = _unit_range(dense(X), columns)
-            scores[columns] = _weights(
-                Z, X.shape[1], self._references(X.shape[0]), self.n_neighbors
-            )
+            references = self._references(len(Z))
+            scores[columns] = _weights(Z, X.shape[1], references, self.n_neighbors)
         return scores
 
     def _references(self, m: int) -> NDArray[np.intp]:

@@ -1,4 +1,4 @@
-"""The table behind a report: checked, and the values of each feature."""
+"""The table behind a report: values of each feature, and how alike features are."""
 
 from __future__ import annotations
 
@@ -11,15 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from franet.estimators._cover import Cover
-from franet.estimators._frane import FRANe
 from franet.estimators._validation import TableOfFit
-from franet.exceptions import DataError
 from franet.network import AttributeNetwork
-from franet.pairs.alike import correlations
+from franet.network._origin import total_weight, weights_in
+from franet.pairs.alike import REDUNDANT, cluster_order, correlations
 from franet.pairs.coded import CodedTable
 from franet.pairs.similarity._sparse import constant_in
-from franet.report._text import number
+from franet.report._text import number, numbers
 
 _BINS = 24
 _NO_VALUES: dict[str, Any] = {
@@ -28,6 +26,18 @@ _NO_VALUES: dict[str, Any] = {
     "high": None,
     "median": None,
     "missing": 0,
+}
+# Features in the heat map.
+_SHOWN = 40
+# Weights this close to that of a copy are those of copies.
+_COPY = 1e-9
+# The symbol, what to add to the weight of an edge for the value that people know, and
+# the range of that value.
+_KNOWN: dict[str, tuple[str, float, float | None, float | None]] = {
+    "correlation": ("r", -1.0, -1.0, 1.0),
+    "spearman": ("ρ", -1.0, -1.0, 1.0),
+    "abs-correlation": ("|r|", 0.0, 0.0, 1.0),
+    "mixed": ("similarity", 0.0, 0.0, 1.0),
 }
 
 
@@ -55,18 +65,17 @@ class Listing:
     @property
     def is_frane(self) -> bool:
         """Whether there are thresholds, one of which won."""
-        return isinstance(self.ranker, FRANe)
+        return self.ranker._finds == "network"
 
     @property
     def is_cover(self) -> bool:
         """Whether features were picked that represent the others."""
-        return isinstance(self.ranker, Cover)
+        return self.ranker._finds == "representatives"
 
     @property
     def network(self) -> AttributeNetwork | None:
         """The network of a ranker that has one."""
-        ranked_by_it = self.is_frane or self.is_cover
-        return self.ranker.network_ if ranked_by_it else None
+        return None if self.ranker._finds == "ranking" else self.ranker.network_
 
     @property
     def table(self) -> Any | None:
@@ -92,13 +101,7 @@ class Listing:
 
 def check_columns(ranker: Any, X: Any) -> Any:
     """Return the table that a ranker was fitted to, checked against it."""
-    try:
-        table = TableOfFit(ranker)(X, lazy=False)
-    except DataError:
-        raise
-    except (TypeError, ValueError) as err:
-        reason = " ".join(str(err).split())
-        raise DataError(f"{reason} Pass the table that was fitted.") from err
+    table = TableOfFit(ranker)(X, lazy=False)
     return table.tocsc() if sparse.issparse(table) else table
 
 
@@ -177,3 +180,96 @@ def missing(table: Any) -> NDArray[np.intp]:
         some = np.flatnonzero(np.isnan(table.sum(axis=0, dtype=np.float64)))
     counts[some] = np.isnan(table[:, some]).sum(axis=0)
     return counts
+
+
+def describe(listing: Listing) -> dict[str, Any]:
+    """Return how weights are shown: ``symbol = weight + offset``, and their range.
+
+    ``least`` is the correlation from which features count as alike; None if edges
+    say it.
+    """
+    ranker, frane = listing.ranker, listing.is_frane
+    name = ranker.similarity if frane or listing.is_cover else "correlation"
+    name = name if isinstance(name, str) else "function"
+    shown = _KNOWN.get(name, ("similarity", 0.0, None, None))
+    if frane and ranker.variant == "reference":
+        shown = ("weight", 0.0, None, None)
+    symbol, offset, low, high = shown
+    return {
+        "name": name,
+        "symbol": symbol,
+        # The weights of other rankers are the correlations themselves.
+        "offset": offset if frane else 0.0,
+        "low": low,
+        "high": high,
+        "weighted": not frane or bool(ranker.weighted),
+        "least": REDUNDANT if listing.network is None else None,
+    }
+
+
+def copies(listing: Listing) -> NDArray[np.intp] | None:
+    """Return pairs of features that are copies, up to scale and offset if correlated.
+
+    Returns
+    -------
+    pairs : ndarray of shape (n_pairs, 2) or None
+        None if it is not known. Rankers other than FRANe compare listed features only.
+    """
+    ranker = listing.ranker
+    if not listing.is_frane:
+        if listing.r is None:
+            return None
+        # Of two picks, one that moves against the other explains the same.
+        strength = np.abs(listing.r) if listing.is_cover else listing.r
+        return listing.order[np.argwhere(strength >= 1.0 - _COPY)]
+    own = ranker.similarity == "precomputed" or callable(ranker.similarity)
+    net, top = ranker.network_, None
+    if ranker.weighted and not own:
+        top = total_weight(net, listing.table)
+    if top is None:
+        return None
+    edges = net.adjacency.tocoo()
+    same = edges.data >= top - _COPY * max(1.0, abs(top))
+    return np.stack([c[same] for c in edges.coords], axis=1)
+
+
+def heat_map(listing: Listing) -> dict[str, Any] | None:
+    """Return the weights between the best features, similar ones side by side.
+
+    Returns
+    -------
+    dict or None
+        ``row`` (of each feature, in the list of features), ``weight`` (a list of
+        lists, None where it is not known) and ``source``, "data" or "network" (only
+        pairs with an edge have a value). None if no weight is known, but for FRANe,
+        which always has a map.
+    """
+    if listing.network is None and listing.r is None:
+        return None
+    best = listing.order[:_SHOWN]
+    row = np.flatnonzero(~listing.constant[best])
+    weights, source = None, "data"
+    if listing.is_frane and listing.given is not None:
+        weights = weights_in(listing.ranker.network_, listing.given, best[row])
+    elif listing.r is not None:
+        weights = listing.r[np.ix_(row, row)]
+    if weights is None:
+        weights, source = _edge_weights(listing.network, best[row]), "network"
+    np.fill_diagonal(weights, np.nan)
+    if not (listing.is_frane or np.isfinite(weights).any()):
+        return None
+    along = cluster_order(np.abs(weights) if listing.is_cover else weights)
+    return {
+        "row": row[along].tolist(),
+        "weight": [numbers(line, 4) for line in weights[np.ix_(along, along)]],
+        "source": source,
+    }
+
+
+def _edge_weights(net: Any, features: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return the weights of edges between features, correlations with their sign."""
+    stored = net.adjacency[features][:, features].toarray()
+    weights = stored
+    if net.representation is not None:
+        weights = net.representation.between(features[:, None], features)
+    return np.where(stored == 0.0, np.nan, weights)

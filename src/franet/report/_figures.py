@@ -370,9 +370,7 @@ def _add_nodes(fig: Any, summary: dict[str, Any], x: Any, y: Any) -> Any:
         name=[short(f["name"], 48) for f in shown],
         rank=[f["rank"] for f in shown],
         score=[significant(f["score"]) for f in shown],
-        community=[
-            "none" if f["community"] < 0 else str(f["community"] + 1) for f in shown
-        ],
+        community=[_label(f["community"]) for f in shown],
         neighbors=[f["n_neighbors"] for f in shown],
     )
     if cover:

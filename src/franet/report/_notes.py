@@ -11,8 +11,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from franet.network import AttributeNetwork
-from franet.report._data import Listing, missing
-from franet.report._similarity import copies
+from franet.report._data import Listing, copies, missing
 from franet.report._text import clip, words
 
 _NAMED = 8

@@ -18,16 +18,16 @@ from franet._common.checked import (
     SEVERAL,
     TEXT,
     WHOLE,
+    check_value,
     checked,
     optional,
 )
 from franet._common.version import __version__
-from franet.estimators._base import names_of
+from franet.estimators._validation import names_of
 from franet.exceptions import Setting, UsageError
-from franet.report._data import Listing, check_columns
+from franet.report._data import Listing, check_columns, describe, heat_map
 from franet.report._features import communities_of, network_map, rows
 from franet.report._notes import data_summary, notes
-from franet.report._similarity import describe, heat_map
 from franet.report._text import number, numbers
 
 FORMAT = "franet-report"
@@ -101,10 +101,7 @@ def summarize(
     'mean compactness'
     """
     check_is_fitted(ranker)
-    if top < 1:
-        raise UsageError(
-            "{}: a report lists at least one feature.", Setting("top", top)
-        )
+    check_value("top", top, top >= 1, "a report lists at least one feature.")
     labels = _labels(ranker, names)
     given = None if X is None else check_columns(ranker, X)
     listing = Listing(ranker, given, labels, ranker.order_[:top])

@@ -11,17 +11,10 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Any
 
-# After Okabe and Ito; color is never the only sign, communities have numbers too.
-_COMMUNITIES = (
-    "#0072b2",
-    "#e69f00",
-    "#009e73",
-    "#cc79a7",
-    "#56b4e9",
-    "#d55e00",
-    "#a89a1b",
-    "#8170c4",
-)
+from franet.network._html import COLORS
+
+# Color is never the only sign: communities have numbers too.
+_COMMUNITIES = (*COLORS, "#a89a1b", "#8170c4")
 OTHER = "#8d96a1"
 
 _FOR_HTML = {

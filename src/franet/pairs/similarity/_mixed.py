@@ -76,7 +76,7 @@ def warn_of_identifiers(source: Any, names: Any) -> None:
         remedy="Drop them.",
     )
     # Past `fit` and scikit-learn's wrapper around it, to the caller.
-    warnings.warn(warning, stacklevel=4)
+    warnings.warn(warning, stacklevel=5)
 
 
 class MixedSource(PairSource):
