@@ -69,10 +69,6 @@ class TorchSource(PairSource):
         self.block = _block(self.n, rows.device, max_memory)
         self.max_memory = max_memory
 
-    def part(self, rows: Any, i: int) -> Any:
-        """Return the rows of a block."""
-        return rows[i * self.block : (i + 1) * self.block]
-
     @abstractmethod
     def on_device(self, i: int, j: int) -> Any:
         """Return the dissimilarities of block `i` against block `j`, on the device."""
@@ -133,7 +129,7 @@ class TorchCorrelationSource(TorchSource):
 
     def on_device(self, i: int, j: int) -> Any:
         """Return the dissimilarities of block `i` against block `j`, on the device."""
-        D = self.part(self._down, i) @ self.part(self._across, j).T
+        D = self._down[self._rows(i)] @ self._across[self._rows(j)].T
         return self._dissimilar(D)
 
     def pairs(self, j: Any, k: Any) -> Any:
@@ -169,7 +165,7 @@ class TorchDistanceSource(TorchSource):
         # Not by way of a product, which would lose the small ones.
         mode = "donot_use_mm_for_euclid_dist"
         cdist = _torch.load().cdist
-        A, B = self.part(self.rows, i), self.part(self.rows, j)
+        A, B = self.rows[self._rows(i)], self.rows[self._rows(j)]
         if self._exponent not in _SAFE:
             return self._by_powers(A, B, cdist(A, B, p=np.inf))
         D = cdist(A, B, p=self._exponent, compute_mode=mode)
@@ -320,20 +316,16 @@ class TorchEngine(TileEngine):
 
     def visit_tiles(self, what: Pass, rounds: list[list[Tile]]) -> State:
         """Return the state of a pass over some tiles."""
+        torch = _torch.load()
         tiles = [tile for round_ in rounds for tile in round_]
         work = PASSES[type(what)](what, self)
         for done, tile in enumerate(tiles):
             D = self.source.on_device(tile.i, tile.j)
             if tile.is_diagonal:
-                D.masked_fill_(self._lower(len(D)), np.inf)
+                D.masked_fill_(torch.ones_like(D, dtype=torch.bool).tril_(), np.inf)
             work.visit(tile, D)
             report(what.stage, done + 1, len(tiles))
         return work.close()
-
-    def _lower(self, size: int) -> Any:
-        torch = _torch.load()
-        ones = torch.ones(size, size, dtype=torch.bool, device=self.source.device)
-        return ones.tril_()
 
     def graphs(self, edges: State) -> KeptGraphs:
         """Return the graphs that a pass has stored."""

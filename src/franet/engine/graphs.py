@@ -12,7 +12,7 @@ from scipy import sparse
 
 from franet._common.memory import ArrayStore, give_pages_back
 from franet.engine import graph_kernels, kernels
-from franet.engine.measure import BinTable, Measure
+from franet.engine.measure import Measure, bin_table
 from franet.engine.passes import empty_heaps
 from franet.pairs.tiles import Tile, TileRunner
 
@@ -65,7 +65,7 @@ class EdgeSink:
         capacity: int,
         store: ArrayStore,
     ) -> None:
-        self._table = BinTable(edges)
+        self._table = bin_table(edges)
         self._measure = measure
         # Room that is never written to takes no memory.
         self._index = store.empty(capacity, np.uint32)
@@ -83,7 +83,7 @@ class EdgeSink:
             j,
             k,
             d,
-            *self._table.arguments,
+            *self._table,
             *self._measure.arguments,
             self._measure.weighted,
         )
@@ -99,7 +99,7 @@ class EdgeSink:
     def close(self) -> dict[str, NDArray[Any]]:
         """Return the edges, as :class:`KeptGraphs` takes them: tiles in one order."""
         tiles = [self._tiles[at] for at in sorted(self._tiles)]
-        n_graphs = len(self._table.arguments[0])
+        n_graphs = len(self._table[0])
         ends = np.zeros((n_graphs, len(tiles)), np.int64)
         for t, (_, start, end) in enumerate(tiles):
             ends[:, t] = start + end
@@ -116,22 +116,14 @@ class EdgeSink:
 def merge_edges(parts: list[dict[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
     """Return the edges of several sinks, which had different tiles, as one."""
     before = np.cumsum([0] + [len(part["index"]) for part in parts[:-1]])
-    tiles = {
-        "row": np.concatenate([part["row"] for part in parts]),
-        "col": np.concatenate([part["col"] for part in parts]),
-        "start": np.concatenate(
-            [part["start"] + at for part, at in zip(parts, before, strict=True)]
-        ),
-        "ends": np.concatenate(
-            [part["ends"] + at for part, at in zip(parts, before, strict=True)], axis=1
-        ),
-    }
-    order = np.lexsort((tiles["col"], tiles["row"]))
-    return {
-        **{name: values[..., order] for name, values in tiles.items()},
-        "index": np.concatenate([part["index"] for part in parts]),
-        "weight": np.concatenate([part["weight"] for part in parts]),
-    }
+    shifted = [
+        {**part, "start": part["start"] + at, "ends": part["ends"] + at}
+        for part, at in zip(parts, before, strict=True)
+    ]
+    names = ("row", "col", "start", "ends", "index", "weight")
+    found = {x: np.concatenate([part[x] for part in shifted], axis=-1) for x in names}
+    order = np.lexsort((found["col"], found["row"]))
+    return found | {name: found[name][..., order] for name in names[:4]}
 
 
 class KeptGraphs:
@@ -161,10 +153,8 @@ class KeptGraphs:
         weight: NDArray[np.float64],
     ) -> None:
         self.n = n
-        self._row, self._col = row, col
-        self._start, self._ends = start, ends
-        self._index, self._weight = index, weight
-        self.degrees = self._sum_degrees(n, row, col, start, ends, index, weight)
+        self._edges = row, col, start, ends, index, weight
+        self.degrees = self._sum_degrees(n, *self._edges)
 
     @staticmethod
     def _sum_degrees(n: int, *edges: Any) -> Any:
@@ -173,16 +163,14 @@ class KeptGraphs:
         graph_kernels.add_degrees(*edges, degrees=degrees)
         return degrees
 
-    def __len__(self) -> int:
-        return len(self._ends)
-
     def n_edges(self) -> NDArray[np.int64]:
         """Return the number of ordered pairs with an edge in each graph."""
-        return np.asarray(2 * (self._ends - self._start).sum(axis=1))
+        _, _, start, ends, *_ = self._edges
+        return np.asarray(2 * (ends - start).sum(axis=1))
 
     def _graph(self, i: int) -> tuple[Any, ...]:
-        tiles = self._row, self._col, self._start, self._ends[i]
-        return *tiles, self._index, self._weight
+        row, col, start, ends, *edges = self._edges
+        return row, col, start, ends[i], *edges
 
     def product(self, i: int, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the product of graph `i` with a vector."""
@@ -248,10 +236,15 @@ def heap_edges(
     size: NDArray[np.int64], values: NDArray[np.float64], features: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], Any]:
     """Return both ends and the value of each edge in some heaps, every edge once."""
-    n = len(size)
     kept = np.arange(values.shape[1]) < size[:, None]
-    j = np.repeat(np.arange(n), size)
-    k = features[kept].astype(np.int64)
-    pair = np.minimum(j, k) * n + np.maximum(j, k)
+    j = np.repeat(np.arange(len(size)), size)
+    return unique_edges(j, features[kept], values[kept], len(size))
+
+
+def unique_edges(
+    j: Any, k: Any, values: Any, n: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32], Any]:
+    """Return edges of `n` features that may come from both their ends, each once."""
+    pair = np.minimum(j, k) * np.int64(n) + np.maximum(j, k)
     pair, at = np.unique(pair, return_index=True)
-    return (pair // n).astype(np.int32), (pair % n).astype(np.int32), values[kept][at]
+    return (pair // n).astype(np.int32), (pair % n).astype(np.int32), values[at]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +13,12 @@ from franet._common.memory import ArrayStore
 from franet.engine import kernels
 from franet.engine._windows import Window
 from franet.engine.graphs import EdgeSink, KeptGraphs, adjacency, merge_edges
-from franet.engine.measure import Measure, NearTable
+from franet.engine.measure import Measure, near_table
 from franet.engine.passes import Degrees, Pass, State
 from franet.pairs.tiles import PairSource, Tile, TileGrid
 
 
-@dataclass(frozen=True)
-class Pairs:
+class Pairs(NamedTuple):
     """Pairs of features and their dissimilarities.
 
     `rough` are the dissimilarities as the tiles gave them.
@@ -36,8 +35,7 @@ class Pairs:
         none = np.empty(0, np.int32)
         ordered = [cls(none, none, np.empty(0), np.empty(0))]
         ordered += [parts[at] for at in sorted(parts)]
-        names = ("j", "k", "d", "rough")
-        return cls(*(np.concatenate([getattr(p, x) for p in ordered]) for x in names))
+        return cls(*map(np.concatenate, zip(*ordered, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -84,7 +82,7 @@ class Gather(Pass):
         return {
             "sink": sink,
             "near": {},
-            "near_table": NearTable(dense, self.error) if rough else None,
+            "near_table": near_table(dense, self.error) if rough else None,
             "n_pairs": np.zeros((grid.n_blocks, len(dense)), np.int64),
             **self.degrees.start(grid, store),
         }
@@ -101,7 +99,7 @@ class Gather(Pass):
             return
         kernels.count_pairs(*pairs, dense, counts=state["n_pairs"][tile.i])
         if state["near_table"] is not None:
-            found = kernels.collect_near(*pairs, *state["near_table"].arguments)
+            found = kernels.collect_near(*pairs, *state["near_table"])
             state["near"][at] = _exactly(source, tile, *found)
         self.degrees.add(tile, D, state)
 
@@ -119,20 +117,19 @@ class Gather(Pass):
 
     def close(self, state: State) -> State:
         """Return the edges, counts and degrees; pairs near a limit tile by tile."""
-        near = Pairs.joined(state["near"])
-        closed = self.degrees.close({x: state[x] for x in ("count", "weight")})
+        degrees = {name: state[name] for name in Degrees.layout}
         return {
             "edges": None if state["sink"] is None else state["sink"].close(),
             "n_pairs": state["n_pairs"].sum(axis=0),
-            "degrees": closed,
-            "near": vars(near),
+            "degrees": self.degrees.close(degrees),
+            "near": Pairs.joined(state["near"])._asdict(),
         }
 
     def assemble(
         self, grid: TileGrid, parts: Iterable[tuple[Window | None, State]]
     ) -> State:
         """Join the edges of parts, all at once, and add up the others."""
-        degrees = self.degrees.assemble(grid, [])
+        degrees = self.degrees.blank(grid)
         edges, near, n_pairs = [], [], 0
         for window, part in parts:
             self.degrees.put(degrees, part["degrees"], window)

@@ -56,6 +56,10 @@ class Pass(ABC):
         """Return the state after the last tile: arrays only."""
         return state
 
+    def blank(self, grid: TileGrid) -> State:
+        """Return the state of a pass over no tile."""
+        return self.close(self.start(grid, ArrayStore(on_disk=False)))
+
     def narrow(self, window: Window) -> Pass:
         """Return the pass as it is made over the tiles of a window."""
         return self
@@ -72,7 +76,7 @@ class Pass(ABC):
         parts : iterable of (Window or None, State)
             Windows and what was found there; None is a part of the whole grid.
         """
-        whole = self.close(self.start(grid, ArrayStore(on_disk=False)))
+        whole = self.blank(grid)
         for window, part in parts:
             self.put(whole, part, window)
         return whole
