@@ -203,27 +203,16 @@ class TileEngine:
             before = np.array([open_cells[cell] for cell in sorted(open_cells)])
         return np.array([found[int(rank)] for rank in ranks])
 
-    def harvest(
-        self,
-        edges: NDArray[np.float64],
-        n_kept: int,
-        sampled: NDArray[np.intp],
-        measure: Measure,
-        capacity: int = 0,
-    ) -> Harvest:
-        """Return the sparse graphs, and the degrees of some of the dense ones.
-
-        The parameters are those of :class:`franet.engine.pairs.Gather`.
-        """
-        error = self.source.error
-        state = self.reduce(Gather(edges, n_kept, sampled, measure, capacity, error))
-        kept = self.graphs(state["edges"]) if n_kept else None
+    def harvest(self, what: Gather) -> Harvest:
+        """Return the sparse graphs, and the degrees of some of the dense ones."""
+        state = self.reduce(what)
+        kept = self.graphs(state["edges"]) if what.n_kept else None
         n_pairs = state["n_pairs"]
         if kept is not None:
             n_pairs = np.concatenate([kept.n_edges() // 2, n_pairs])
         near = Pairs(**state["near"])
         harvest = Harvest(kept, n_pairs, **state["degrees"], near=near)
-        harvest.correct(edges, sampled, measure)
+        harvest.correct(what)
         return harvest
 
     def degrees(

@@ -9,7 +9,7 @@ GPU is slow on small ones, and never leave the device. The reductions are in
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
@@ -197,27 +197,14 @@ class TorchDistanceSource(TorchSource):
 @contextmanager
 def open_torch(task: EngineTask) -> Iterator[tuple[TorchEngine, NDArray[np.bool_]]]:
     """Give the engine of a torch device, and which columns have no similarity."""
-    options = task.options
-    source, constant = open_torch_source(
-        task.table,
-        options["similarity"],
-        p=options["p"],
-        variant=options["variant"],
-        device=task.place.device,
-        max_memory=task.max_memory,
-    )
+    where = task.place.device, task.max_memory
+    source, constant = open_torch_source(task.table, task.options, *where)
     with open_checkpoint(task.checkpoint, source, task.settings) as checkpoint:
         yield TorchEngine(source, checkpoint), constant
 
 
 def open_torch_source(
-    X: NDArray[Any],
-    similarity: str,
-    *,
-    p: float,
-    variant: str,
-    device: Any,
-    max_memory: int | None,
+    X: NDArray[Any], options: Mapping[str, Any], device: Any, max_memory: int | None
 ) -> tuple[TorchSource, NDArray[np.bool_]]:
     """Return the source of a table's similarities on a device.
 
@@ -225,20 +212,19 @@ def open_torch_source(
     ----------
     X : ndarray of shape (m, n)
         The table, checked.
-    similarity : str
-        One of `SIMILARITIES`.
-    p : float
-        The exponent of ``similarity="minkowski"``.
-    variant : {"paper", "reference"}
-        The definition to follow.
+    options : mapping
+        How features are compared: `similarity`, one of `SIMILARITIES`, `p` and
+        `variant`, as :func:`franet.pairs.similarity.open_source` takes them.
     device : str or None
         The device.
     max_memory : int or None
         Bytes that may be used on the device.
     """
     torch, device = _torch.load(), _torch.choose_device(device)
+    similarity, p = options["similarity"], options["p"]
     if similarity in _EXPONENTS:
-        given = DistanceSource(X, similarity, p, variant == "reference").features()
+        is_reference = options["variant"] == "reference"
+        given = DistanceSource(X, similarity, p, is_reference).features()
         _check_range(given, similarity, p)
         rows = torch.as_tensor(given, device=device)
         exponent = _EXPONENTS[similarity] or p

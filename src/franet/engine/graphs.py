@@ -209,17 +209,12 @@ class KeptGraphs:
 
     def matrix(self, i: int) -> sparse.csr_array:
         """Return graph `i` as a sparse matrix, columns sorted."""
-        counts = np.zeros(self.n + 1, np.int64)
-        *tiles, weight = self._graph(i)
-        graph_kernels.count_rows(*tiles, counts=counts[1:])
-        indptr = np.cumsum(counts)
-        columns, weights = np.empty(indptr[-1], np.int32), np.empty(indptr[-1])
-        graph_kernels.fill_rows(
-            *tiles, weight, cursor=indptr[:-1].copy(), columns=columns, weights=weights
-        )
-        matrix = sparse.csr_array((weights, columns, indptr), (self.n, self.n))
-        matrix.sort_indices()
-        return matrix
+        row, col, start, end, index, weight = self._graph(i)
+        size = end - start
+        at = np.arange(size.sum()) + np.repeat(start - np.cumsum(size) + size, size)
+        j = (np.repeat(row, size) + (index[at] >> 16)).astype(np.int32)
+        k = (np.repeat(col, size) + (index[at] & 0xFFFF)).astype(np.int32)
+        return adjacency(j, k, weight[at], self.n)
 
     def strongest(self, i: int, per_feature: int) -> sparse.csr_array:
         """Return the edges of graph `i` that are strongest for one of their ends.

@@ -311,14 +311,8 @@ def strongest(D, a, b, up, j0, k0, limit, *, size, values, features):
 
 
 @kernel
-def offer_all(size, values, features, heap_size, heap_values, heap_features):
+def offer_all(edge_counts, ds, others, *, size, values, features):
     """Offer the edges of some heaps to the heaps of the same features."""
     for j in range(size.size):
-        for p in range(size[j]):
-            heap_size[j] = offer(
-                values[j, p],
-                features[j, p],
-                heap_size[j],
-                heap_values[j],
-                heap_features[j],
-            )
+        for p in range(edge_counts[j]):
+            size[j] = offer(ds[j, p], others[j, p], size[j], values[j], features[j])

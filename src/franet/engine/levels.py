@@ -11,6 +11,7 @@ from franet.engine._numpy import TileEngine
 from franet.engine.graph_kernels import degree_bound
 from franet.engine.graphs import KeptGraphs, adjacency
 from franet.engine.measure import Extrema, Measure
+from franet.engine.pairs import Gather
 
 # Dense graphs whose degrees are summed in one pass; others lie between two of them.
 SAMPLED = 16
@@ -55,20 +56,21 @@ class Levels:
         self.measure = measure
         self.n = engine.n
         self.n_kept = len(edges)
-        capacity = self.n * (self.n - 1) // 2
+        capacity, error = self.n * (self.n - 1) // 2, engine.source.error
         if capacity > engine.kept_pairs:
-            most = extrema.tally.at_most(edges + engine.source.error)
+            most = extrema.tally.at_most(edges + error)
             self.n_kept = int((most <= engine.kept_pairs).sum())
             capacity = int(most[self.n_kept - 1]) if self.n_kept else 0
         dense = np.arange(self.n_kept, len(edges))
         # The first and the last of them always.
         chosen = np.linspace(0, len(dense) - 1, SAMPLED).round().astype(np.intp)
         sampled = dense[np.unique(chosen)] if len(dense) > SAMPLED else dense
-        self._harvest = engine.harvest(edges, self.n_kept, sampled, measure, capacity)
+        what = Gather(edges, self.n_kept, sampled, measure, capacity, error)
+        self._harvest = engine.harvest(what)
         self.kept = self._harvest.kept
         self.n_edges = 2 * self._harvest.n_pairs
         # Without weights the edges alone count, and they are exact.
-        self._error = engine.source.error if measure.weighted else 0.0
+        self._error = error if measure.weighted else 0.0
         self.is_rough = self._error > 0.0
         self._corrections: dict[int, Any] = {}
         self._degrees = {
@@ -88,9 +90,10 @@ class Levels:
         return True
 
     def _store(self, edges: NDArray[np.float64], densest: int) -> KeptGraphs:
-        none = np.empty(0, np.intp)
-        capacity = int(self.n_edges[densest]) // 2
-        kept = self.engine.harvest(edges, len(edges), none, self.measure, capacity).kept
+        none, capacity = np.empty(0, np.intp), int(self.n_edges[densest]) // 2
+        error = self.engine.source.error
+        what = Gather(edges, len(edges), none, self.measure, capacity, error)
+        kept = self.engine.harvest(what).kept
         assert kept is not None
         return kept
 

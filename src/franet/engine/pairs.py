@@ -125,9 +125,7 @@ class Gather(Pass):
             "near": Pairs.joined(state["near"])._asdict(),
         }
 
-    def assemble(
-        self, grid: TileGrid, parts: Iterable[tuple[Window | None, State]]
-    ) -> State:
+    def assemble(self, grid: TileGrid, parts: Iterable[tuple[Window, State]]) -> State:
         """Join the edges of parts, all at once, and add up the others."""
         degrees = self.degrees.blank(grid)
         edges, near, n_pairs = [], [], 0
@@ -144,10 +142,10 @@ class Gather(Pass):
         }
 
 
-def _renamed(found: Any, window: Window | None, *names: str) -> Any:
+def _renamed(found: Any, window: Window, *names: str) -> Any:
     """Return what was found in a window with the features' positions in the table."""
-    if window is None or found is None:
-        return found
+    if found is None:
+        return None
     features = window.features
     ends = {x: features[found[x]].astype(found[x].dtype) for x in names}
     return {**found, **ends}
@@ -184,42 +182,34 @@ class Harvest:
     weight: NDArray[np.float64]
     near: Pairs
 
+    def _missed(self, limit: float) -> NDArray[np.int8]:
+        """Return 1 for the pairs that rough tiles miss of a graph, -1 for others."""
+        return (self.near.d <= limit).astype(np.int8) - (self.near.rough <= limit)
+
     def correction(self, limit: float, measure: Measure) -> Any:
         """Return what rough tiles miss of a graph, as a sparse matrix.
 
         The weights of edges that they miss, and the negative ones of those that they
         add. `limit` is the largest dissimilarity of an edge.
         """
-        near = self.near
-        sign = (near.d <= limit).astype(np.int8) - (near.rough <= limit)
+        near, sign = self.near, self._missed(limit)
         wrong = sign != 0
         signed = sign[wrong] * measure.weights(near.d[wrong])
         n = self.count.shape[1]
         return adjacency(near.j[wrong], near.k[wrong], signed, n)
 
-    def correct(
-        self,
-        edges: NDArray[np.float64],
-        sampled: NDArray[np.intp],
-        measure: Measure,
-    ) -> None:
+    def correct(self, what: Gather) -> None:
         """Decide the pairs near a limit by their exact values."""
-        near = self.near
-        if not len(near.d):
+        if not len(self.near.d):
             return
-        for i, limit in enumerate(edges):
-            sign = (near.d <= limit).astype(np.int8) - (near.rough <= limit)
-            self.n_pairs[i] += int(sign.sum())
-        for row, i in enumerate(sampled):
-            limit = float(edges[i])
-            self.correct_degrees(self.count[row], self.weight[row], limit, measure)
+        for i, limit in enumerate(what.edges):
+            self.n_pairs[i] += int(self._missed(limit).sum())
+        degrees = zip(what.sampled, self.count, self.weight, strict=True)
+        for i, count, weight in degrees:
+            self.correct_degrees(count, weight, float(what.edges[i]), what.measure)
 
     def correct_degrees(
-        self,
-        count: NDArray[np.int32],
-        weight: NDArray[np.float64],
-        limit: float,
-        measure: Measure,
+        self, count: Any, weight: Any, limit: float, measure: Measure
     ) -> None:
         """Decide the pairs near a limit in the degrees of its graph, in place."""
         weight += self.correction(limit, measure).sum(axis=0)

@@ -64,27 +64,25 @@ class Pass(ABC):
         """Return the pass as it is made over the tiles of a window."""
         return self
 
-    def assemble(
-        self, grid: TileGrid, parts: Iterable[tuple[Window | None, State]]
-    ) -> State:
+    def assemble(self, grid: TileGrid, parts: Iterable[tuple[Window, State]]) -> State:
         """Return the state of a pass over all tiles from those over parts of them.
 
         Parameters
         ----------
         grid : TileGrid
             All tiles.
-        parts : iterable of (Window or None, State)
-            Windows and what was found there; None is a part of the whole grid.
+        parts : iterable of (Window, State)
+            Windows and what was found there.
         """
         whole = self.blank(grid)
         for window, part in parts:
             self.put(whole, part, window)
         return whole
 
-    def put(self, whole: State, part: State, window: Window | None = None) -> None:
+    def put(self, whole: State, part: State, window: Window) -> None:
         """Join what was found in a part to the whole, in place."""
         for name, (axis, join) in self.layout.items():
-            at = ... if window is None else window.at(axis)
+            at = window.at(axis)
             whole[name][at] = join(whole[name][at], part[name])
 
 
@@ -236,7 +234,8 @@ class CountCells(Pass):
         """Add up the blocks."""
         whole = self._nothing()
         for counts in state["blocks"].values():
-            self.put(whole, counts)
+            for name, (_, join) in self.layout.items():
+                join(whole[name], counts[name], out=whole[name])
         return whole
 
 
@@ -330,19 +329,16 @@ class Strongest(Pass):
         pairs = _pairs(source, tile, exact=True)
         kernels.strongest(*pairs, *first, self.limit, **state)
 
-    def put(self, whole: State, part: State, window: Window | None = None) -> None:
+    def put(self, whole: State, part: State, window: Window) -> None:
         """Offer the pairs of a part to the heaps of the whole."""
-        features: Any = part["features"]
-        at: Any = slice(None)
-        if window is not None:
-            at = window.features
-            # Beyond its size a heap holds anything.
-            filled = np.arange(features.shape[1]) < part["size"][:, None]
-            features = at[np.where(filled, features, 0)].astype(np.int32)
-        heaps = {f"heap_{name}": array[at] for name, array in whole.items()}
-        kernels.offer_all(**{**part, "features": features}, **heaps)
-        for name, array in whole.items():
-            array[at] = heaps[f"heap_{name}"]
+        at = window.features
+        # Beyond its size a heap holds anything.
+        filled = np.arange(self.per_feature) < part["size"][:, None]
+        features = at[np.where(filled, part["features"], 0)].astype(np.int32)
+        heaps = {name: heap[at] for name, heap in whole.items()}
+        kernels.offer_all(part["size"], part["values"], features, **heaps)
+        for name, heap in heaps.items():
+            whole[name][at] = heap
 
 
 def empty_heaps(n: int, per_feature: int) -> State:
