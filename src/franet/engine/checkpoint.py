@@ -253,17 +253,16 @@ def _digest(value: Any) -> str:
 
 def _probe(source: PairSource) -> NDArray[np.float64]:
     """Return a number for each block that any change of its features would change."""
-    n_blocks = -(-source.n // source.block)
-    weights = np.cos(np.arange(source.block))
+    grid, weights = source.grid(), np.cos(np.arange(source.block))
     sums = []
-    for i in range(n_blocks):
-        for j in {i, (i + 1) % n_blocks}:
-            D = np.asarray(source.exact_tile(min(i, j), max(i, j)), np.float64)
-            if i == j:
+    for i in range(grid.n_blocks):
+        for j in {i, (i + 1) % grid.n_blocks}:
+            tile = grid.tile(i, j)
+            a, b = tile.shape
+            D = np.asarray(source.exact_tile(tile.i, tile.j), np.float64)[:a, :b]
+            if tile.is_diagonal:
                 D = D - np.diag(np.diag(D))
-            width = min(source.block, source.n - max(i, j) * source.block)
-            height = min(source.block, source.n - min(i, j) * source.block)
-            sums.append(weights[:height] @ D[:height, :width] @ weights[:width])
+            sums.append(weights[:a] @ D @ weights[:b])
     return np.array(sums)
 
 
