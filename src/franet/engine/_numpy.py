@@ -148,7 +148,7 @@ class TileEngine:
         zero = ZERO * (self.source.scale or 0.0)
         limit = max(noise, best + 2 * self.source.error) if best < np.inf else noise
         near = (low <= limit) | (above <= limit)
-        found = self.reduce(passes.NextToCopies(zero, limit), near)
+        found = self.reduce(passes.Sharpen(1.0, limit, zero), near)
         return float(found["least"].min()), float(found["above"].min())
 
     def _smallest_above(self, low: NDArray[np.float64], floor: float) -> float:

@@ -93,27 +93,23 @@ class Gather(Pass):
         D = source.tile(*at)
         pairs = D, *tile.shape, tile.is_diagonal
         if state["sink"] is not None:
-            self._keep(state["sink"], source, tile, D)
+            limit = float(self.edges[self.n_kept - 1])
+            j, k, d = kernels.collect(*pairs, limit + self.error)
+            if self.error:
+                d = source.refine(*at, j, k, d)
+                inside = d <= limit
+                j, k, d = j[inside], k[inside], d[inside]
+            state["sink"].add(tile, j, k, d)
         dense = self.edges[self.n_kept :]
         if not len(dense):
             return
         kernels.count_pairs(*pairs, dense, counts=state["n_pairs"][tile.i])
         if state["near_table"] is not None:
-            found = kernels.collect_near(*pairs, *state["near_table"])
-            state["near"][at] = _exactly(source, tile, *found)
+            j, k, rough = kernels.collect_near(*pairs, *state["near_table"])
+            d = source.refine(*at, j, k, rough)
+            rows, cols = np.int32(tile.rows.start), np.int32(tile.cols.start)
+            state["near"][at] = Pairs(j + rows, k + cols, d, rough)
         self.degrees.add(tile, D, state)
-
-    def _keep(
-        self, sink: EdgeSink, source: PairSource, tile: Tile, D: NDArray[Any]
-    ) -> None:
-        """Put the edges of a tile into the sink."""
-        ε, limit = self.error, float(self.edges[self.n_kept - 1])
-        j, k, d = kernels.collect(D, *tile.shape, tile.is_diagonal, limit + ε)
-        if ε:
-            d = source.refine(tile.i, tile.j, j, k, d)
-            inside = d <= limit
-            j, k, d = j[inside], k[inside], d[inside]
-        sink.add(tile, j, k, d)
 
     def close(self, state: State) -> State:
         """Return the edges, counts and degrees; pairs near a limit tile by tile."""
@@ -149,13 +145,6 @@ def _renamed(found: Any, window: Window, *names: str) -> Any:
     features = window.features
     ends = {x: features[found[x]].astype(found[x].dtype) for x in names}
     return {**found, **ends}
-
-
-def _exactly(source: PairSource, tile: Tile, j: Any, k: Any, rough: Any) -> Pairs:
-    """Return pairs found in a tile with their float64 values."""
-    d = source.refine(tile.i, tile.j, j, k, rough)
-    rows, cols = np.int32(tile.rows.start), np.int32(tile.cols.start)
-    return Pairs(j + rows, k + cols, d, rough)
 
 
 @dataclass

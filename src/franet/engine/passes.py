@@ -135,38 +135,25 @@ class TileExtremes(Pass):
 
 @dataclass(frozen=True)
 class Sharpen(Pass):
-    """The smallest ``sign · d`` of each tile in float64, of pairs up to a limit."""
+    """The smallest ``sign · d`` of each tile in float64, of pairs up to a limit.
+
+    And the smallest above a floor.
+    """
 
     sign: float
     limit: float
+    floor: float = np.inf
     stage = "extremes, exactly"
-    layout: ClassVar = {"least": ("tile", np.minimum)}
+    layout: ClassVar = {"least": ("tile", np.minimum), "above": ("tile", np.minimum)}
 
     def visit(self, source: PairSource, tile: Tile, state: State) -> None:
         """Compute again what may be the smallest."""
         at = tile.i, tile.j
         D, *rest = _pairs(source, tile, exact=False)
         j, k, d = kernels.collect(self.sign * D, *rest, self.limit)
-        d = source.refine(*at, j, k, self.sign * d)
-        state["least"][at] = (self.sign * d).min(initial=np.inf)
-
-
-@dataclass(frozen=True)
-class NextToCopies(Pass):
-    """The smallest value of each tile, and the smallest that is not zero."""
-
-    zero: float
-    limit: float
-    stage = "smallest gap"
-    layout: ClassVar = {"least": ("tile", np.minimum), "above": ("tile", np.minimum)}
-
-    def visit(self, source: PairSource, tile: Tile, state: State) -> None:
-        """Compute again the pairs up to the limit."""
-        at = tile.i, tile.j
-        found = kernels.collect(*_pairs(source, tile, exact=False), self.limit)
-        d = source.refine(*at, *found)
+        d = self.sign * source.refine(*at, j, k, self.sign * d)
         state["least"][at] = d.min(initial=np.inf)
-        state["above"][at] = d.min(where=d > self.zero, initial=np.inf)
+        state["above"][at] = d.min(where=d > self.floor, initial=np.inf)
 
 
 @dataclass(frozen=True)
