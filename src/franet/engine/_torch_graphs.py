@@ -102,20 +102,13 @@ class TorchGraphs(KeptGraphs):
         self._start = torch.zeros(n, dtype=torch.int64, device=device)
         self._start[1:] = self._end[-1, :-1]
         self.batch = max(1, min(_BATCH, _NUMBERS // n))
-        batches = self._batches(range(self._n_graphs))
+        sums = []
+        for which in torch.arange(self._n_graphs).split(self.batch):
+            ones = weight.new_ones((n, len(which)))
+            sums.append(self.products(self.choose(which.tolist()), ones))
         # A column for each graph.
-        self.on_device = torch.cat([self._sums(b) for b in batches], dim=1)
+        self.on_device = torch.cat(sums, dim=1)
         self.degrees = array(self.on_device.T.contiguous())
-
-    def _batches(self, graphs: Any) -> list[list[int]]:
-        graphs, size = list(graphs), self.batch
-        return [graphs[at : at + size] for at in range(0, len(graphs), size)]
-
-    def _sums(self, graphs: list[int]) -> Any:
-        ones = self._torch.ones(
-            (self.n, len(graphs)), dtype=self._torch.float64, device=self._device
-        )
-        return self.products(self.choose(graphs), ones)
 
     def n_edges(self) -> NDArray[np.int64]:
         """Return the number of ordered pairs with an edge in each graph."""
@@ -157,11 +150,7 @@ class TorchGraphs(KeptGraphs):
         runner: TileRunner,
     ) -> list[Solution]:
         """Solve PageRank on some graphs, or prove that their RQH is below `best`."""
-        solutions: list[Solution] = []
-        for batch in self._batches(graphs):
-            work = _Iterations(self, batch, damping, rtol)
-            solutions += work.run(best)
-        return solutions
+        return _Iterations(self, graphs, damping, rtol).run(best)
 
     def _prefix(self, i: int) -> tuple[Any, Any, Any]:
         """Return the rows, columns and weights of the edges of a graph."""
