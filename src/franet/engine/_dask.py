@@ -213,7 +213,7 @@ class DaskWorkers:
             What the tasks are called on the dashboard.
         """
         send = partial(self._submit, function, f"franet_{'_'.join(name.split())}")
-        ahead = 2 * len(self._addresses()) + _AHEAD
+        ahead = 2 * self.check_workers() + _AHEAD
         tasks: _Tasks = deque()
         try:
             for job in jobs:
@@ -291,7 +291,7 @@ class DaskWorkers:
         folder : Path
             Where it is put, if it does not and workers see the folder.
         """
-        if not self._addresses():
+        if not self.check_workers():
             # A cluster may start workers for a task only.
             self._wait(self._client.submit(int, pure=False))
         file = find_file(X, self._table)
@@ -338,7 +338,7 @@ class DaskWorkers:
 
     def open_table(self, names: Any) -> dict[str, Any]:
         """Return what is to be known of the similarities; all open the table."""
-        jobs = [(names,), *[(None,)] * (len(self._addresses()) - 1)]
+        jobs = [(names,), *[(None,)] * (self.check_workers() - 1)]
         try:
             with closing(self.run(about, jobs, "open")) as answers:
                 known: dict[str, Any] = next(answers)
@@ -358,15 +358,6 @@ class DaskWorkers:
             )
         return known
 
-    def _addresses(self) -> list[str]:
-        """Return the addresses of the workers."""
-        self.check_connection()
-        try:
-            return sorted(self._client.nthreads())
-        except OSError:
-            self.check_connection()
-            raise
-
     def check_connection(self) -> None:
         """Raise if the scheduler is gone."""
         if self._client.status != "running":
@@ -378,10 +369,16 @@ class DaskWorkers:
                 "{1} a fit goes on where it was stopped.",
             )
 
-    def check_workers(self) -> None:
-        """Raise if there has been no worker for a long time."""
+    def check_workers(self) -> int:
+        """Return the number of workers; raise if there has been none for long."""
+        self.check_connection()
+        try:
+            n_workers = len(self._client.nthreads())
+        except OSError:
+            self.check_connection()
+            raise
         now = time.monotonic()
-        if self._addresses():
+        if n_workers:
             self._alone_since = None
         elif self._alone_since is None:
             self._alone_since = now
@@ -392,6 +389,7 @@ class DaskWorkers:
                 self.PATIENCE,
                 remedy="Start workers, and fit again.",
             )
+        return n_workers
 
     def close(self) -> None:
         """Let the workers forget the table."""

@@ -175,8 +175,9 @@ class TorchGraphs(KeptGraphs):
         """
         rows, columns, weights = self._prefix(i)
         kept = strongest_edges(rows, columns, -weights, self.n, per_feature)
-        j, k, negative = unique_edges(*map(array, kept), self.n)
-        return adjacency(j, k, -negative, self.n)
+        j, k, d = map(array, kept)
+        j, k, d = unique_edges(j, k, d, self.n)
+        return adjacency(j, k, -d, self.n)
 
 
 class _Iterations:

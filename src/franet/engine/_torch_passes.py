@@ -213,8 +213,8 @@ class _Strongest(_Work):
         self.best.append((j + first_row, k + first_col, D[j, k]))
 
     def _cut(self) -> tuple[Any, Any, Any]:
-        found = map(self.torch.cat, zip(*self.best, strict=True))
-        return strongest_edges(*found, self.engine.n, self.what.per_feature)
+        j, k, d = map(self.torch.cat, zip(*self.best, strict=True))
+        return strongest_edges(j, k, d, self.engine.n, self.what.per_feature)
 
     def close(self) -> State:
         j, k, d = map(array, self._cut())

@@ -17,7 +17,7 @@ from franet.engine.checkpoint import open_checkpoint
 from franet.engine.device import EngineTask
 from franet.engine.measure import Tally
 from franet.pairs.similarity._dense import Budget, too_little
-from franet.pairs.tiles import PairSource, TileGrid
+from franet.pairs.tiles import PairSource
 
 Engine = TypeVar("Engine", bound=TileEngine)
 
@@ -128,7 +128,6 @@ def make_plan(source: PairSource, task: EngineTask) -> Plan:
         None is half of what is free.
     """
     n = source.n
-    grid = TileGrid(n, source.block)
     pairs = n * (n - 1) // 2
     budget = Budget.of(task.max_memory, task.n_thresholds, task.n_threads)
     fixed = source.nbytes + budget.reserved(n, source.block)
@@ -140,7 +139,7 @@ def make_plan(source: PairSource, task: EngineTask) -> Plan:
     return Plan(
         n_features=n,
         n_pairs=pairs,
-        n_tiles=grid.n_tiles,
+        n_tiles=source.grid().n_tiles,
         block=source.block,
         n_threads=task.n_threads,
         memory=fixed + (0 if on_disk else kept),
