@@ -12,8 +12,8 @@ from franet._common.memory import ArrayStore
 from franet._common.supports import Supports
 from franet.engine import passes
 from franet.engine._windows import chosen_of
-from franet.engine.graphs import KeptGraphs, heap_edges
-from franet.engine.measure import ZERO, Extrema, Measure, Tally
+from franet.engine.graphs import KeptGraphs
+from franet.engine.measure import ZERO, Extrema, Tally
 from franet.engine.pairs import Gather, Harvest, Pairs
 from franet.engine.passes import Pass, State
 from franet.exceptions import Setting
@@ -214,37 +214,3 @@ class TileEngine:
         harvest = Harvest(kept, n_pairs, **state["degrees"], near=near)
         harvest.correct(what)
         return harvest
-
-    def degrees(
-        self, edges: NDArray[np.float64], measure: Measure
-    ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """Return number and weight of each feature's edges in some graphs.
-
-        As the tiles have them: where these are rough, so is the answer.
-        """
-        state = self.reduce(passes.Degrees(edges, measure))
-        return state["count"], state["weight"]
-
-    def product(
-        self,
-        edges: NDArray[np.float64],
-        measure: Measure,
-        X: NDArray[np.float64],
-        rough: bool = False,
-    ) -> NDArray[np.float64]:
-        """Return the product of graph ``i`` with row ``i`` of X, for all rows.
-
-        With `rough`, tiles are as imprecise as the source's `error` says.
-        """
-        what = passes.Product(edges, measure, X, exact=not rough)
-        return np.asarray(self.reduce(what)["Y"])
-
-    def strongest_pairs(self, limit: float, per_feature: int) -> Pairs:
-        """Return the pairs with ``d <= limit`` that are strongest for a feature.
-
-        For each feature those `per_feature` with the smallest dissimilarity, ties by
-        the position of the other feature; a pair is named once.
-        """
-        heaps = self.reduce(passes.Strongest(limit, per_feature))
-        j, k, d = heap_edges(**heaps)
-        return Pairs(j, k, d, d)

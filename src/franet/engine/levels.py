@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from franet.engine._numpy import TileEngine
 from franet.engine.graph_kernels import degree_bound
-from franet.engine.graphs import KeptGraphs, adjacency
+from franet.engine.graphs import KeptGraphs, adjacency, heap_edges
 from franet.engine.measure import Extrema, Measure
 from franet.engine.pairs import Gather
+from franet.engine.passes import Degrees, Product, Strongest
 
 # Dense graphs whose degrees are summed in one pass; others lie between two of them.
 SAMPLED = 16
@@ -102,8 +103,10 @@ class Levels:
         wanted = [i for i in graphs if i >= self.n_kept and i not in self._degrees]
         for at in range(0, len(wanted), SAMPLED):
             part = wanted[at : at + SAMPLED]
-            counts, weights = self.engine.degrees(self.edges[part], self.measure)
-            for i, count, weight in zip(part, counts, weights, strict=True):
+            # As the tiles have them: where these are rough, so are the degrees.
+            found = self.engine.reduce(Degrees(self.edges[part], self.measure))
+            degrees = zip(part, found["count"], found["weight"], strict=True)
+            for i, count, weight in degrees:
                 limit = float(self.edges[i])
                 self._harvest.correct_degrees(count, weight, limit, self.measure)
                 self._degrees[i] = count, weight
@@ -161,8 +164,12 @@ class Levels:
     def products(
         self, graphs: list[int], X: NDArray[np.float64], rough: bool = False
     ) -> NDArray[np.float64]:
-        """Return the products of some streamed graphs, each with a row of X."""
-        Y = self.engine.product(self.edges[graphs], self.measure, X, rough)
+        """Return the products of some streamed graphs, each with a row of X.
+
+        With `rough`, tiles are as imprecise as the source's `error` says.
+        """
+        what = Product(self.edges[graphs], self.measure, X, exact=not rough)
+        Y = np.asarray(self.engine.reduce(what)["Y"])
         if rough:
             for y, x, i in zip(Y, X, graphs, strict=True):
                 y += self._correction(i) @ x
@@ -189,8 +196,9 @@ class Levels:
         per_feature = max(1, most // self.n)
         if self.kept is not None and i < self.n_kept:
             return self.kept.strongest(i, per_feature)
-        pairs = self.engine.strongest_pairs(float(self.edges[i]), per_feature)
-        return adjacency(pairs.j, pairs.k, self.measure.weights(pairs.d), self.n)
+        heaps = self.engine.reduce(Strongest(float(self.edges[i]), per_feature))
+        j, k, d = heap_edges(**heaps)
+        return adjacency(j, k, self.measure.weights(d), self.n)
 
 
 class Level:
