@@ -10,7 +10,6 @@ from scipy import sparse
 
 from franet.engine import device as _torch
 from franet.engine.graphs import KeptGraphs, Solution, adjacency, unique_edges
-from franet.pairs.tiles import TileRunner
 
 # Looks without progress after which rounding is all that is left.
 _PATIENCE = 4
@@ -142,12 +141,7 @@ class TorchGraphs(KeptGraphs):
         return np.asarray(self.products(self.choose([i]), X)[:, 0].cpu())
 
     def solve(
-        self,
-        graphs: list[int],
-        damping: float,
-        best: float,
-        rtol: float,
-        runner: TileRunner,
+        self, graphs: list[int], damping: float, best: float, rtol: float, runner: Any
     ) -> list[Solution]:
         """Solve PageRank on some graphs, or prove that their RQH is below `best`."""
         return _Iterations(self, graphs, damping, rtol).run(best)

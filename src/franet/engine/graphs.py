@@ -16,6 +16,9 @@ from franet.engine.measure import Measure, bin_table
 from franet.engine.passes import empty_heaps
 from franet.pairs.tiles import Tile, TileRunner
 
+# Rounds of conjugate gradients at the most: far more than a graph takes.
+_MOST_ROUNDS = 10_000
+
 
 @dataclass
 class Solution:
@@ -79,13 +82,9 @@ class EdgeSink:
         """Take in the pairs at some positions of a tile."""
         if not len(d):
             return
+        measure = self._measure
         index, weight, ends = kernels.pack(
-            j,
-            k,
-            d,
-            *self._table,
-            *self._measure.arguments,
-            self._measure.weighted,
+            j, k, d, *self._table, *measure.arguments, measure.weighted
         )
         with self._lock:
             start = self._size
@@ -189,16 +188,10 @@ class KeptGraphs:
         """Solve PageRank on some graphs, or prove that their RQH is below `best`."""
 
         def one(i: int) -> Solution:
-            d, z = self.degrees[i], np.empty(self.n)
+            d, z, work = self.degrees[i], np.empty(self.n), np.empty((5, self.n))
+            limits = damping, best, rtol, _MOST_ROUNDS
             status, low, high = graph_kernels.pagerank(
-                *self._graph(i),
-                d,
-                damping,
-                best,
-                rtol,
-                10_000,
-                z=z,
-                work=np.empty((5, self.n)),
+                *self._graph(i), d, *limits, z=z, work=work
             )
             if status == graph_kernels.DISCARDED:
                 return Solution(None, low, high)
