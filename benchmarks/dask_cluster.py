@@ -21,7 +21,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -262,9 +262,9 @@ def _kinds(engine: Any, settings: Settings) -> Iterator[tuple[str, Callable[[], 
     if max(deep) >= levels.n_kept:
         yield "edges, deeper", lambda: levels.deepen(deep)
     vector = np.ones((1, engine.n))
-    dense = edges[-1:]
-    yield "product, rough", lambda: engine.product(dense, measure, vector, rough=True)
-    yield "product", lambda: engine.product(dense, measure, vector)
+    product = passes.Product(edges[-1:], measure, vector, exact=True)
+    yield "product, rough", lambda: engine.reduce(replace(product, exact=False))
+    yield "product", lambda: engine.reduce(product)
 
 
 def _forget_peak() -> int:

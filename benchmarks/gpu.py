@@ -73,7 +73,7 @@ def floor(X: np.ndarray) -> float:
     def products() -> None:
         for i in range(blocks):
             for j in range(i, blocks):
-                a, b = source.part(rows, i), source.part(rows, j).T
+                a, b = rows[source._rows(i)], rows[source._rows(j)].T
                 shape = len(a), b.shape[1]
                 if shape not in out:
                     out[shape] = torch.empty(shape, dtype=a.dtype, device="cuda")

@@ -204,7 +204,7 @@ def test_worker_with_too_little_memory(monkeypatch):
 FAULTS = """
 import resource, sys
 import numpy as np
-from franet.engine._dask_tasks import keeping_memory
+from franet.engine._dask_tasks import keep_freed_memory
 
 def faults():
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
@@ -213,15 +213,16 @@ def faults():
     return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
 
 outside = faults()
-with keeping_memory(), keeping_memory():
-    faults()
-    inside = faults()
+keep_freed_memory(True)
+faults()
+inside = faults()
+keep_freed_memory(False)
 print(outside, inside, faults())
 """
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the allocator of glibc")
-def test_memory_of_tiles_is_kept_while_parts_run():
+def test_memory_of_tiles_is_kept_during_a_fit():
     if not hasattr(ctypes.CDLL(None), "gnu_get_libc_version"):
         pytest.skip("the allocator of glibc")
     env = {**os.environ, "MALLOC_TRIM_THRESHOLD_": "65536"}

@@ -85,13 +85,13 @@ def test_table_survives_the_loss_of_all_workers(client, undisturbed, monkeypatch
 
 def test_worker_without_the_file_gets_the_table(client, monkeypatch):
     # The file is gone after the workers were asked.
-    seen = DaskWorkers.see
+    share = DaskWorkers.share_table
 
-    def see(self, file):
-        seen(self, file)
-        os.remove(file.path)
+    def share_table(self, X, folder):
+        share(self, X, folder)
+        os.remove(self._recipe.table.path)
 
-    monkeypatch.setattr(DaskWorkers, "see", see)
+    monkeypatch.setattr(DaskWorkers, "share_table", share_table)
     assert_agrees(fit(client, TABLE), local(TABLE))
 
 

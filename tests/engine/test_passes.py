@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 
-from franet.engine import passes
+from franet.engine import _windows, passes
 from franet.engine._numpy import TileEngine
+from franet.engine._windows import WindowSource, windows
 from franet.engine.graphs import KeptGraphs
 from franet.engine.measure import Measure
 from franet.engine.pairs import Gather
@@ -29,14 +28,23 @@ SAMPLED = np.array([2, 4])
 def engine(request, monkeypatch):
     source, _ = open_source(random(m=8, n=N).astype(request.param), "correlation")
     monkeypatch.setattr(source, "block", 8)
+    monkeypatch.setattr(_windows, "GROUP_BLOCKS", 1)
     return TileEngine(source)
 
 
-def in_parts(engine, what, n_parts=3):
-    rounds = list(engine.grid.rounds())
-    cuts = np.linspace(0, len(rounds), n_parts + 1).astype(int)
-    parts = [rounds[a:b] for a, b in pairwise(cuts)]
-    states = [(None, engine.visit_tiles(what, part)) for part in parts]
+def in_window(engine, what, window, chosen=None):
+    """Return the state of a pass over a window, as a table of its own."""
+    part = what.narrow(window)
+    state = part.start(window.grid, engine.store)
+    view = WindowSource(engine.source, window)
+    for tiles in window.rounds(window.crop(chosen)):
+        for tile in tiles:
+            part.visit(view, tile, state)
+    return part.close(state)
+
+
+def in_parts(engine, what, chosen=None):
+    states = ((w, in_window(engine, what, w, chosen)) for w in windows(engine.grid))
     return what.assemble(engine.grid, states)
 
 
@@ -57,7 +65,8 @@ def assert_same(merged, whole):
         passes.TileExtremes(1e-9),
         passes.TileExtremes(None),
         passes.Sharpen(1.0, 0.8),
-        passes.NextToCopies(1e-9, 0.8),
+        passes.Sharpen(-1.0, -0.8, 1e-9),
+        passes.Sharpen(1.0, 0.8, 1e-9),
         passes.LeastAbove(0.9),
         passes.Total(),
         passes.CountCells(np.array([0.2, 1.0]), np.array([0.6, 1.4]), 7),

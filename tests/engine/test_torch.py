@@ -127,8 +127,8 @@ def test_strongest_edges_of_large_networks(device, dense, monkeypatch):
 def test_powers_neither_vanish_nor_overflow(device, p, scale):
     X = blocks(m=10, n=60) * scale
     X[:, 7] = X[:, 3]
-    given = {"p": p, "variant": "paper", "device": device, "max_memory": None}
-    source, _ = open_torch_source(X, "minkowski", **given)
+    options = {"similarity": "minkowski", "p": p, "variant": "paper"}
+    source, _ = open_torch_source(X, options, device, None)
     expected = DistanceSource(X, "minkowski", p).tile(0, 0)[:60, :60]
     np.testing.assert_allclose(source.tile(0, 0), expected, rtol=1e-12)
     j, k = (torch.tensor(ends, device=device) for ends in ([0, 3, 9], [1, 7, 4]))
@@ -156,9 +156,9 @@ def test_runs_are_the_same_to_the_bit(device, stored):
 
 def test_memory_decides_on_the_size_of_tiles(device):
     X = blocks(m=10, n=1100)
-    given = {"p": 2.0, "variant": "paper", "device": device}
-    small, _ = open_torch_source(X, "correlation", **given, max_memory=20_000_000)
-    large, _ = open_torch_source(X, "correlation", **given, max_memory=10**9)
+    options = {"similarity": "correlation", "p": 2.0, "variant": "paper"}
+    small, _ = open_torch_source(X, options, device, 20_000_000)
+    large, _ = open_torch_source(X, options, device, 10**9)
     assert small.block < large.block
     choice = {"backend": f"torch:{device}", "n_thresholds": 4}
     first = fit(X, **choice, max_memory="20 MB")

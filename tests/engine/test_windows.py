@@ -7,10 +7,11 @@ import pickle
 import numpy as np
 import pytest
 
+from engine.test_passes import in_parts
 from franet import FRANe
 from franet.engine import _windows, levels
 from franet.engine._numpy import TileEngine
-from franet.engine._windows import WindowSource, windows
+from franet.engine._windows import windows
 from franet.engine.pairs import Gather
 from franet.engine.passes import Pass, Strongest
 from franet.estimators._backend import settings_of
@@ -27,17 +28,7 @@ class WindowEngine(TileEngine):
     """Visits one window after the other, each as a table of its own."""
 
     def reduce(self, what, chosen=None):
-        parts = ((w, self.visit(what, w, chosen)) for w in windows(self.grid))
-        return what.assemble(self.grid, parts)
-
-    def visit(self, what, window, chosen):
-        part = what.narrow(window)
-        state = part.start(window.grid, self.store)
-        view = WindowSource(self.source, window)
-        for tiles in window.rounds(window.crop(chosen)):
-            for tile in tiles:
-                part.visit(view, tile, state)
-        return part.close(state)
+        return in_parts(self, what, chosen)
 
 
 @pytest.fixture

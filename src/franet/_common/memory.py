@@ -21,15 +21,6 @@ from numpy.typing import NDArray
 
 from franet.exceptions import Setting, UsageError
 
-__all__ = [
-    "BYTES_PER_PAIR",
-    "ArrayStore",
-    "RowFile",
-    "available_bytes",
-    "own_pages",
-    "parse_bytes",
-]
-
 # A kept pair: where it stands in its tile, and its weight.
 BYTES_PER_PAIR = 12
 

@@ -12,8 +12,6 @@ from typing import Any
 
 from franet.exceptions import DataError, Setting, UsageError
 
-__all__ = ["Supports", "check_supported", "supported"]
-
 # What to do about tables that are not supported.
 _DENSE = {"sparse": "Pass X.toarray()", "text": "Drop or encode columns of text"}
 

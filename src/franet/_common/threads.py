@@ -14,14 +14,6 @@ from joblib.parallel import get_active_backend
 
 from franet.exceptions import Setting, UsageError
 
-__all__ = [
-    "count_threads",
-    "interrupts_of_kernels",
-    "map_batches",
-    "on_threads",
-    "read_ahead",
-]
-
 
 def count_threads(n_jobs: int | None) -> int:
     """Return the number of threads for a value of `n_jobs`.

@@ -13,7 +13,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import CancelledError
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -27,8 +27,8 @@ from franet._common.optional import require
 from franet._common.progress import report
 from franet._common.supports import Supports
 from franet._common.version import __version__
-from franet.engine._dask_tables import TableFile, deposit, find_file
-from franet.engine._dask_tasks import SourceRecipe, about, forget, run_part, tile_of
+from franet.engine._dask_tables import deposit, find_file
+from franet.engine._dask_tasks import SourceRecipe, about, exact_tile, forget, run_part
 from franet.engine._numpy import TileEngine
 from franet.engine._windows import Window, windows
 from franet.engine.device import EngineTask
@@ -51,6 +51,9 @@ _TICK = 0.5
 # So many tasks are sent out before the first of them is back, besides two for each
 # worker.
 _AHEAD = 16
+
+# Arguments of tasks that are under way, and their futures.
+_Tasks = deque[tuple[tuple[Any, ...], Any]]
 
 
 class DaskEngine(TileEngine):
@@ -94,19 +97,11 @@ class RemoteSource(PairSource):
 
     def __init__(self, workers: DaskWorkers, known: dict[str, Any]) -> None:
         self.workers = workers
-        for name, value in known.items():
-            setattr(self, name, value)
+        vars(self).update(known)
 
     def tile(self, i: int, j: int) -> NDArray[Any]:
-        """Return the dissimilarities of block `i` against block `j`."""
-        return self._tile(i, j, False)
-
-    def exact_tile(self, i: int, j: int) -> NDArray[np.float64]:
-        """Return the same in float64."""
-        return self._tile(i, j, True)
-
-    def _tile(self, *job: Any) -> NDArray[Any]:
-        (tile,) = self.workers.run(tile_of, [job], "tile")
+        """Return the dissimilarities of block `i` against block `j`, in float64."""
+        (tile,) = self.workers.run(exact_tile, [(i, j)], "tile")
         return np.asarray(tile)
 
 
@@ -116,12 +111,14 @@ def open_dask(task: EngineTask) -> Iterator[tuple[DaskEngine, NDArray[np.bool_]]
 
     A table that lies in a file is opened there by the workers.
     """
+    dask = require("dask", "backend='dask'", "dask")
     with (
         _connect(task.place.scheduler) as client,
         tempfile.TemporaryDirectory(
             prefix="franet-", ignore_cleanup_errors=True
         ) as folder,
-        _large_tasks(),
+        # Tasks carry the vectors of a product.
+        dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 GiB"}),
         closing(DaskWorkers(client, task)) as workers,
     ):
         workers.share_table(task.X, Path(folder))
@@ -131,64 +128,51 @@ def open_dask(task: EngineTask) -> Iterator[tuple[DaskEngine, NDArray[np.bool_]]
             yield engine, known["constant"]
 
 
-@contextmanager
-def _connect(scheduler: Any) -> Iterator[Any]:
-    """Give the client of a cluster: that which is there, or one for an address."""
+def _connect(scheduler: Any) -> Any:
+    """Return a context that gives the client of a cluster.
+
+    It ends the connection where one is made, for an address.
+    """
     distributed = require("distributed", "backend='dask'", "dask")
-    if isinstance(scheduler, distributed.Client) or scheduler is None:
-        yield _client(scheduler, distributed)
-        return
     given = Setting("backend", scheduler)
-    if not isinstance(scheduler, str):
+    if isinstance(scheduler, str):
+        try:
+            return distributed.Client(
+                scheduler, timeout=_ANSWER, set_as_default=False, name="franet"
+            )
+        except (OSError, TypeError, ValueError) as err:
+            raise BackendError(
+                "No Dask scheduler answers at {} ({}).",
+                given,
+                err,
+                remedy="Check the address, such as 'tcp://host:8786', and that it "
+                "runs.",
+            ) from err
+    if scheduler is None:
+        try:
+            scheduler = distributed.get_client()
+        except ValueError:
+            raise UsageError(
+                "{} needs a cluster:",
+                Setting("backend", "dask"),
+                Setting("backend", "tcp://host:8786"),
+                remedy="pass {1} or a distributed.Client, or make one first, such as "
+                "Client(LocalCluster()).",
+            ) from None
+    if not isinstance(scheduler, distributed.Client):
         raise UsageError(
             "{} is not a client of Dask;",
             given,
             remedy="pass a distributed.Client or an address, such as "
             "'tcp://host:8786'.",
         )
-    try:
-        client = distributed.Client(
-            scheduler, timeout=_ANSWER, set_as_default=False, name="franet"
-        )
-    except (OSError, TypeError, ValueError) as err:
-        raise BackendError(
-            "No Dask scheduler answers at {} ({}).",
-            given,
-            err,
-            remedy="Check the address, such as 'tcp://host:8786', and that it runs.",
-        ) from err
-    with client:
-        yield client
-
-
-def _client(scheduler: Any, distributed: Any) -> Any:
-    """Return the client that is given, or the current one."""
-    try:
-        client = distributed.get_client() if scheduler is None else scheduler
-    except ValueError:
-        raise UsageError(
-            "{} needs a cluster:",
-            Setting("backend", "dask"),
-            Setting("backend", "tcp://host:8786"),
-            remedy="pass {1} or a distributed.Client, or make one first, such as "
-            "Client(LocalCluster()).",
-        ) from None
-    if client.asynchronous:
+    if scheduler.asynchronous:
         raise UsageError(
             "{} is an asynchronous client;",
             Setting("backend"),
             remedy="pass its address, client.scheduler.address.",
         )
-    return client
-
-
-@contextmanager
-def _large_tasks() -> Iterator[None]:
-    """Let tasks carry the vectors of a product without a warning."""
-    import dask
-
-    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 GiB"}):
-        yield
+    return nullcontext(scheduler)
 
 
 class DaskWorkers:
@@ -211,9 +195,7 @@ class DaskWorkers:
         self._client = client
         self._recipe = SourceRecipe(secrets.token_hex(4), None, task.options, for_gaps)
         self._table = task.table
-        self._hands_over = False
         self._handed: Any = None
-        self._n_sent = 0
         self._alone_since: float | None = None
 
     def run(
@@ -230,40 +212,74 @@ class DaskWorkers:
         name : str
             What the tasks are called on the dashboard.
         """
-        name = f"franet_{'_'.join(name.split())}"
-        ahead = 2 * len(self._addresses()) + _AHEAD
-        tasks: deque[_Task] = deque()
+        send = partial(self._submit, function, f"franet_{'_'.join(name.split())}")
+        ahead = 2 * self.check_workers() + _AHEAD
+        tasks: _Tasks = deque()
         try:
             for job in jobs:
-                tasks.append(_Task(self, partial(self.submit, function, job, name)))
+                tasks.append((job, send(job)))
                 if len(tasks) > ahead:
-                    yield _first(tasks)
+                    yield self._first(tasks, send)
             while tasks:
-                yield _first(tasks)
+                yield self._first(tasks, send)
         finally:
-            futures = [task.future for task in tasks]
-            if futures and self._client.status == "running":
-                with suppress(OSError, CancelledError):
-                    self._client.cancel(futures)
-            for future in futures:
+            # The scheduler drops tasks that nobody waits for.
+            for _, future in tasks:
                 future.release()
 
-    def submit(
-        self, function: Callable[..., Any], job: tuple[Any, ...], name: str
+    def _submit(
+        self, function: Callable[..., Any], name: str, job: tuple[Any, ...]
     ) -> Any:
         """Send a task out; returns its future."""
-        self._n_sent += 1
-        table = self._on_workers()
         return self._client.submit(
             function,
             self._recipe,
-            table,
+            self._on_workers(),
             *job,
-            key=f"{name}-{self._recipe.token}-{self._n_sent}",
+            key=f"{name}-{secrets.token_hex(8)}",
             # What is wrong with a table is so on every worker.
             retries=0 if function is about else _RETRIES,
-            pure=False,
         )
+
+    def _first(self, tasks: _Tasks, send: Callable[..., Any]) -> Any:
+        """Return the result of the first task; where it is lost, send it out again."""
+        from distributed import KilledWorker
+
+        lost: BaseException | None = None
+        for _ in range(_RESUBMITS + 1):
+            job, future = tasks[0]
+            if lost is not None:
+                future.release()
+                future = send(job)
+                tasks[0] = job, future
+            try:
+                self._wait(future)
+                result = future.result()
+            except FileNotFoundError as err:
+                self.hand_over()
+                lost = err
+            except (KilledWorker, CancelledError, OSError) as err:
+                self.check_connection()
+                lost = err
+            else:
+                # Not left to the garbage: errors of distributed refer to themselves.
+                tasks.popleft()[1].release()
+                return result
+        raise BackendError(
+            "A task ({}) was lost with its worker again and again. The workers may run "
+            "out of memory:",
+            future.key,
+            remedy="start fewer of them on a machine, or with a larger memory_limit; "
+            "their logs say more.",
+        ) from lost
+
+    def _wait(self, future: Any) -> None:
+        """Wait until a task is done, and look at the cluster now and then."""
+        while not future.done():
+            try:
+                future.exception(timeout=_TICK)
+            except TimeoutError:
+                self.check_workers()
 
     def share_table(self, X: Any, folder: Path) -> None:
         """Find a way for all workers to open the table.
@@ -275,22 +291,18 @@ class DaskWorkers:
         folder : Path
             Where it is put, if it does not and workers see the folder.
         """
-        if not self._addresses():
+        if not self.check_workers():
             # A cluster may start workers for a task only.
-            list(self.run(_nothing, [()], "start"))
+            self._wait(self._client.submit(int, pure=False))
         file = find_file(X, self._table)
         if file is None and self.all_see(folder):
             file = deposit(self._table, folder, self._client)
-        self.see(file)
-
-    def see(self, file: TableFile | None) -> None:
-        """Let workers open the table in a file, if all of them see it."""
-        if file is not None and self.all_see(Path(file.path)):
+        if file is not None and self.all_see(file.path):
             self._recipe = replace(self._recipe, table=file)
         else:
             self.hand_over()
 
-    def all_see(self, path: Path) -> bool:
+    def all_see(self, path: str | Path) -> bool:
         """Return whether a path is there for all workers."""
         seen = self._client.run(os.path.exists, str(path), on_error="ignore")
         return all(seen.values())
@@ -298,7 +310,6 @@ class DaskWorkers:
     def hand_over(self) -> None:
         """Send the table to the workers from now on."""
         self._recipe = replace(self._recipe, table=None)
-        self._hands_over = True
         if not isinstance(self._table, Columns):
             return
         if self._table.nbytes > available_bytes() // 2:
@@ -312,7 +323,7 @@ class DaskWorkers:
 
     def _on_workers(self) -> Any:
         """Return the table on the workers, if they do not open a file."""
-        if not self._hands_over:
+        if self._recipe.table is not None:
             return None
         for _ in range(_RESUBMITS):
             if self._handed is not None and self._handed.status == "finished":
@@ -327,7 +338,7 @@ class DaskWorkers:
 
     def open_table(self, names: Any) -> dict[str, Any]:
         """Return what is to be known of the similarities; all open the table."""
-        jobs = [(names,), *[(None,)] * (len(self._addresses()) - 1)]
+        jobs = [(names,), *[(None,)] * (self.check_workers() - 1)]
         try:
             with closing(self.run(about, jobs, "open")) as answers:
                 known: dict[str, Any] = next(answers)
@@ -347,15 +358,6 @@ class DaskWorkers:
             )
         return known
 
-    def _addresses(self) -> list[str]:
-        """Return the addresses of the workers."""
-        self.check_connection()
-        try:
-            return sorted(self._client.nthreads())
-        except OSError:
-            self.check_connection()
-            raise
-
     def check_connection(self) -> None:
         """Raise if the scheduler is gone."""
         if self._client.status != "running":
@@ -367,10 +369,16 @@ class DaskWorkers:
                 "{1} a fit goes on where it was stopped.",
             )
 
-    def check_workers(self) -> None:
-        """Raise if there has been no worker for a long time."""
+    def check_workers(self) -> int:
+        """Return the number of workers; raise if there has been none for long."""
+        self.check_connection()
+        try:
+            n_workers = len(self._client.nthreads())
+        except OSError:
+            self.check_connection()
+            raise
         now = time.monotonic()
-        if self._addresses():
+        if n_workers:
             self._alone_since = None
         elif self._alone_since is None:
             self._alone_since = now
@@ -381,6 +389,7 @@ class DaskWorkers:
                 self.PATIENCE,
                 remedy="Start workers, and fit again.",
             )
+        return n_workers
 
     def close(self) -> None:
         """Let the workers forget the table."""
@@ -390,57 +399,3 @@ class DaskWorkers:
             # Who is gone has forgotten it already.
             with suppress(OSError):
                 self._client.run(forget, self._recipe.token, on_error="ignore")
-
-
-def _nothing(recipe: SourceRecipe, handed: Any) -> None:
-    """Do nothing, on a worker."""
-
-
-def _first(tasks: deque[_Task]) -> Any:
-    """Return the result of the first task, which is then done with."""
-    result = tasks[0].result()
-    # Not left to the garbage: errors of distributed refer to themselves.
-    tasks.popleft().future.release()
-    return result
-
-
-class _Task:
-    """A task that is under way; sent out again where it is lost."""
-
-    def __init__(self, workers: DaskWorkers, send: Callable[[], Any]) -> None:
-        self._workers, self._send = workers, send
-        self.future = send()
-
-    def result(self) -> Any:
-        """Wait for the result; where the task is lost, make sure that it is made."""
-        from distributed import KilledWorker
-
-        lost: BaseException | None = None
-        for _ in range(_RESUBMITS + 1):
-            if lost is not None:
-                self.future.release()
-                self.future = self._send()
-            try:
-                self._wait()
-                return self.future.result()
-            except FileNotFoundError as err:
-                self._workers.hand_over()
-                lost = err
-            except (KilledWorker, CancelledError, OSError) as err:
-                self._workers.check_connection()
-                lost = err
-        raise BackendError(
-            "A task ({}) was lost with its worker again and again. The workers may run "
-            "out of memory:",
-            self.future.key,
-            remedy="start fewer of them on a machine, or with a larger memory_limit; "
-            "their logs say more.",
-        ) from lost
-
-    def _wait(self) -> None:
-        """Wait until the task is done, and look at the cluster now and then."""
-        while not self.future.done():
-            try:
-                self.future.exception(timeout=_TICK)
-            except TimeoutError:
-                self._workers.check_workers()

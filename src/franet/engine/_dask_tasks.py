@@ -10,9 +10,6 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
-from collections import OrderedDict
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,12 +41,10 @@ _LARGEST = 32 * 1024 * 1024
 _KEPT = 256 * 1024 * 1024
 
 _Opened = tuple[PairSource, NDArray[np.bool_]]
-_sources: OrderedDict[str, _Opened] = OrderedDict()
+_sources: dict[str, _Opened] = {}
 _opening = threading.Lock()
 # One part at a time on a worker: it uses all of the worker's threads.
 _turns: dict[str, threading.Lock] = {}
-_keeping = threading.Lock()
-_keepers = 0
 
 
 @dataclass(frozen=True)
@@ -83,7 +78,7 @@ def run_part(
 ) -> State:
     """Return the state of a pass over the tiles of a window."""
     worker = _worker()
-    with _turns.setdefault(worker.address, threading.Lock()), keeping_memory():
+    with _turns.setdefault(worker.address, threading.Lock()):
         source = WindowSource(_open(recipe, handed)[0], window)
         state = what.start(window.grid, ArrayStore(on_disk=False))
         TileRunner(worker.state.nthreads).run(
@@ -108,24 +103,21 @@ def about(recipe: SourceRecipe, handed: Any, names: Any) -> dict[str, Any]:
     }
 
 
-def tile_of(
-    recipe: SourceRecipe, handed: Any, i: int, j: int, exact: bool
+def exact_tile(
+    recipe: SourceRecipe, handed: Any, i: int, j: int
 ) -> NDArray[np.float64]:
-    """Return one tile."""
-    source, _ = _open(recipe, handed)
-    return source.exact_tile(i, j) if exact else source.tile(i, j)
+    """Return one tile in float64."""
+    return _open(recipe, handed)[0].exact_tile(i, j)
 
 
 def forget(token: str) -> None:
     """Drop the similarities of a fit that is done."""
-    # Where a table is just being opened nobody waits: the next ones push it out.
-    if _opening.acquire(blocking=False):
-        try:
-            opened = _sources.pop(token, None)
-        finally:
-            _opening.release()
-        if opened is not None:
-            opened[0].close()
+    # Without the lock: where a table is just being opened nobody waits for it.
+    opened = _sources.pop(token, None)
+    if opened is not None:
+        opened[0].close()
+    if not _sources:
+        keep_freed_memory(False)
 
 
 def _worker() -> Any:
@@ -137,17 +129,16 @@ def _worker() -> Any:
 def _open(recipe: SourceRecipe, handed: Any, names: Any = None) -> _Opened:
     """Return the similarities, and which columns have none."""
     with _opening:
-        if recipe.token in _sources:
-            _sources.move_to_end(recipe.token)
-            return _sources[recipe.token]
-        while len(_sources) >= _MOST_SOURCES:
-            _, (old, _) = _sources.popitem(last=False)
-            old.close()
-        table = handed if recipe.table is None else recipe.table.open()
-        if isinstance(table, Columns):
-            table.names, table.for_gaps = names, recipe.for_gaps
-        _sources[recipe.token] = found = _similarities(table, recipe)
-        return found
+        opened = _sources.get(recipe.token)
+        if opened is None:
+            for old in list(_sources)[: 1 - _MOST_SOURCES]:
+                forget(old)
+            table = handed if recipe.table is None else recipe.table.open()
+            if isinstance(table, Columns):
+                table.names, table.for_gaps = names, recipe.for_gaps
+            opened = _sources[recipe.token] = _similarities(table, recipe)
+            keep_freed_memory(True)
+        return opened
 
 
 def _similarities(table: Any, recipe: SourceRecipe) -> _Opened:
@@ -174,9 +165,8 @@ def _similarities(table: Any, recipe: SourceRecipe) -> _Opened:
         ) from err
 
 
-@contextmanager
-def keeping_memory() -> Iterator[None]:
-    """Keep freed arrays for the next ones while parts are computed.
+def keep_freed_memory(keep: bool) -> None:
+    """Keep freed arrays for the next ones, or give them back as before.
 
     Dask starts workers with ``MALLOC_TRIM_THRESHOLD_``, so that memory goes back to
     the system early. Then every tile would be fetched from there and given back, page
@@ -186,26 +176,11 @@ def keeping_memory() -> Iterator[None]:
     trim = os.environ.get("MALLOC_TRIM_THRESHOLD_", "")
     try:
         library = ctypes.CDLL(None)
-        has_glibc = hasattr(library, "gnu_get_libc_version")
     except (OSError, TypeError):
-        has_glibc = False
-    if not has_glibc or not trim.isdigit():
-        yield
         return
-    _count_keeper(library, 1, _KEPT, _LARGEST)
-    try:
-        yield
-    finally:
-        _count_keeper(library, -1, int(trim), _DEFAULT)
-
-
-def _count_keeper(library: Any, change: int, trim: int, largest: int) -> None:
-    """Count a user, and set the allocator if it is the first, or the last."""
-    global _keepers
-    with _keeping:
-        _keepers += change
-        if _keepers == max(change, 0):
-            library.mallopt(_TRIM_THRESHOLD, trim)
-            library.mallopt(_MMAP_THRESHOLD, largest)
-            if change < 0:
-                library.malloc_trim(0)
+    if not trim.isdigit() or not hasattr(library, "gnu_get_libc_version"):
+        return
+    library.mallopt(_TRIM_THRESHOLD, _KEPT if keep else int(trim))
+    library.mallopt(_MMAP_THRESHOLD, _LARGEST if keep else _DEFAULT)
+    if not keep:
+        library.malloc_trim(0)

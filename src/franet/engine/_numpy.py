@@ -12,8 +12,8 @@ from franet._common.memory import ArrayStore
 from franet._common.supports import Supports
 from franet.engine import passes
 from franet.engine._windows import chosen_of
-from franet.engine.graphs import KeptGraphs, heap_edges
-from franet.engine.measure import ZERO, Extrema, Measure, Tally
+from franet.engine.graphs import KeptGraphs
+from franet.engine.measure import ZERO, Extrema, Tally
 from franet.engine.pairs import Gather, Harvest, Pairs
 from franet.engine.passes import Pass, State
 from franet.exceptions import Setting
@@ -148,7 +148,7 @@ class TileEngine:
         zero = ZERO * (self.source.scale or 0.0)
         limit = max(noise, best + 2 * self.source.error) if best < np.inf else noise
         near = (low <= limit) | (above <= limit)
-        found = self.reduce(passes.NextToCopies(zero, limit), near)
+        found = self.reduce(passes.Sharpen(1.0, limit, zero), near)
         return float(found["least"].min()), float(found["above"].min())
 
     def _smallest_above(self, low: NDArray[np.float64], floor: float) -> float:
@@ -203,59 +203,14 @@ class TileEngine:
             before = np.array([open_cells[cell] for cell in sorted(open_cells)])
         return np.array([found[int(rank)] for rank in ranks])
 
-    def harvest(
-        self,
-        edges: NDArray[np.float64],
-        n_kept: int,
-        sampled: NDArray[np.intp],
-        measure: Measure,
-        capacity: int = 0,
-    ) -> Harvest:
-        """Return the sparse graphs, and the degrees of some of the dense ones.
-
-        The parameters are those of :class:`franet.engine.pairs.Gather`.
-        """
-        error = self.source.error
-        state = self.reduce(Gather(edges, n_kept, sampled, measure, capacity, error))
-        kept = self.graphs(state["edges"]) if n_kept else None
+    def harvest(self, what: Gather) -> Harvest:
+        """Return the sparse graphs, and the degrees of some of the dense ones."""
+        state = self.reduce(what)
+        kept = self.graphs(state["edges"]) if what.n_kept else None
         n_pairs = state["n_pairs"]
         if kept is not None:
             n_pairs = np.concatenate([kept.n_edges() // 2, n_pairs])
         near = Pairs(**state["near"])
         harvest = Harvest(kept, n_pairs, **state["degrees"], near=near)
-        harvest.correct(edges, sampled, measure)
+        harvest.correct(what)
         return harvest
-
-    def degrees(
-        self, edges: NDArray[np.float64], measure: Measure
-    ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """Return number and weight of each feature's edges in some graphs.
-
-        As the tiles have them: where these are rough, so is the answer.
-        """
-        state = self.reduce(passes.Degrees(edges, measure))
-        return state["count"], state["weight"]
-
-    def product(
-        self,
-        edges: NDArray[np.float64],
-        measure: Measure,
-        X: NDArray[np.float64],
-        rough: bool = False,
-    ) -> NDArray[np.float64]:
-        """Return the product of graph ``i`` with row ``i`` of X, for all rows.
-
-        With `rough`, tiles are as imprecise as the source's `error` says.
-        """
-        what = passes.Product(edges, measure, X, exact=not rough)
-        return np.asarray(self.reduce(what)["Y"])
-
-    def strongest_pairs(self, limit: float, per_feature: int) -> Pairs:
-        """Return the pairs with ``d <= limit`` that are strongest for a feature.
-
-        For each feature those `per_feature` with the smallest dissimilarity, ties by
-        the position of the other feature; a pair is named once.
-        """
-        heaps = self.reduce(passes.Strongest(limit, per_feature))
-        j, k, d = heap_edges(**heaps)
-        return Pairs(j, k, d, d)

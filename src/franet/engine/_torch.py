@@ -9,7 +9,7 @@ GPU is slow on small ones, and never leave the device. The reductions are in
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
@@ -68,10 +68,6 @@ class TorchSource(PairSource):
         self.nbytes = rows.element_size() * rows.numel()
         self.block = _block(self.n, rows.device, max_memory)
         self.max_memory = max_memory
-
-    def part(self, rows: Any, i: int) -> Any:
-        """Return the rows of a block."""
-        return rows[i * self.block : (i + 1) * self.block]
 
     @abstractmethod
     def on_device(self, i: int, j: int) -> Any:
@@ -133,7 +129,7 @@ class TorchCorrelationSource(TorchSource):
 
     def on_device(self, i: int, j: int) -> Any:
         """Return the dissimilarities of block `i` against block `j`, on the device."""
-        D = self.part(self._down, i) @ self.part(self._across, j).T
+        D = self._down[self._rows(i)] @ self._across[self._rows(j)].T
         return self._dissimilar(D)
 
     def pairs(self, j: Any, k: Any) -> Any:
@@ -169,7 +165,7 @@ class TorchDistanceSource(TorchSource):
         # Not by way of a product, which would lose the small ones.
         mode = "donot_use_mm_for_euclid_dist"
         cdist = _torch.load().cdist
-        A, B = self.part(self.rows, i), self.part(self.rows, j)
+        A, B = self.rows[self._rows(i)], self.rows[self._rows(j)]
         if self._exponent not in _SAFE:
             return self._by_powers(A, B, cdist(A, B, p=np.inf))
         D = cdist(A, B, p=self._exponent, compute_mode=mode)
@@ -201,27 +197,14 @@ class TorchDistanceSource(TorchSource):
 @contextmanager
 def open_torch(task: EngineTask) -> Iterator[tuple[TorchEngine, NDArray[np.bool_]]]:
     """Give the engine of a torch device, and which columns have no similarity."""
-    options = task.options
-    source, constant = open_torch_source(
-        task.table,
-        options["similarity"],
-        p=options["p"],
-        variant=options["variant"],
-        device=task.place.device,
-        max_memory=task.max_memory,
-    )
+    where = task.place.device, task.max_memory
+    source, constant = open_torch_source(task.table, task.options, *where)
     with open_checkpoint(task.checkpoint, source, task.settings) as checkpoint:
         yield TorchEngine(source, checkpoint), constant
 
 
 def open_torch_source(
-    X: NDArray[Any],
-    similarity: str,
-    *,
-    p: float,
-    variant: str,
-    device: Any,
-    max_memory: int | None,
+    X: NDArray[Any], options: Mapping[str, Any], device: Any, max_memory: int | None
 ) -> tuple[TorchSource, NDArray[np.bool_]]:
     """Return the source of a table's similarities on a device.
 
@@ -229,20 +212,19 @@ def open_torch_source(
     ----------
     X : ndarray of shape (m, n)
         The table, checked.
-    similarity : str
-        One of `SIMILARITIES`.
-    p : float
-        The exponent of ``similarity="minkowski"``.
-    variant : {"paper", "reference"}
-        The definition to follow.
+    options : mapping
+        How features are compared: `similarity`, one of `SIMILARITIES`, `p` and
+        `variant`, as :func:`franet.pairs.similarity.open_source` takes them.
     device : str or None
         The device.
     max_memory : int or None
         Bytes that may be used on the device.
     """
     torch, device = _torch.load(), _torch.choose_device(device)
+    similarity, p = options["similarity"], options["p"]
     if similarity in _EXPONENTS:
-        given = DistanceSource(X, similarity, p, variant == "reference").features()
+        is_reference = options["variant"] == "reference"
+        given = DistanceSource(X, similarity, p, is_reference).features()
         _check_range(given, similarity, p)
         rows = torch.as_tensor(given, device=device)
         exponent = _EXPONENTS[similarity] or p
@@ -320,20 +302,16 @@ class TorchEngine(TileEngine):
 
     def visit_tiles(self, what: Pass, rounds: list[list[Tile]]) -> State:
         """Return the state of a pass over some tiles."""
+        torch = _torch.load()
         tiles = [tile for round_ in rounds for tile in round_]
         work = PASSES[type(what)](what, self)
         for done, tile in enumerate(tiles):
             D = self.source.on_device(tile.i, tile.j)
             if tile.is_diagonal:
-                D.masked_fill_(self._lower(len(D)), np.inf)
+                D.masked_fill_(torch.ones_like(D, dtype=torch.bool).tril_(), np.inf)
             work.visit(tile, D)
             report(what.stage, done + 1, len(tiles))
         return work.close()
-
-    def _lower(self, size: int) -> Any:
-        torch = _torch.load()
-        ones = torch.ones(size, size, dtype=torch.bool, device=self.source.device)
-        return ones.tril_()
 
     def graphs(self, edges: State) -> KeptGraphs:
         """Return the graphs that a pass has stored."""

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from franet.engine import device as _torch
-from franet.engine.graphs import KeptGraphs, Solution, adjacency
-from franet.pairs.tiles import TileRunner
+from franet.engine.graphs import KeptGraphs, Solution, adjacency, unique_edges
 
 # Looks without progress after which rounding is all that is left.
 _PATIENCE = 4
@@ -28,6 +27,24 @@ def lexsort(*keys: Any) -> Any:
     for key in keys[1:]:
         order = order[key[order].sort(stable=True).indices]
     return order
+
+
+def strongest_edges(
+    j: Any, k: Any, d: Any, n: int, per_feature: int
+) -> tuple[Any, Any, Any]:
+    """Return the edges with the smallest `d` of each feature `j`, ties by `k`."""
+    torch = _torch.load()
+    order = lexsort(k, d, j)
+    j, k, d = j[order], k[order], d[order]
+    size = torch.bincount(j, minlength=n)
+    place = torch.arange(len(j), device=j.device) - (size.cumsum(0) - size)[j]
+    kept = place < per_feature
+    return j[kept], k[kept], d[kept]
+
+
+def array(tensor: Any) -> Any:
+    """Return a tensor as an array in memory."""
+    return np.asarray(tensor.cpu())
 
 
 class TorchGraphs(KeptGraphs):
@@ -51,8 +68,6 @@ class TorchGraphs(KeptGraphs):
     n_graphs : int
         Number of graphs.
     """
-
-    BATCH = 32
 
     def __init__(
         self,
@@ -86,23 +101,13 @@ class TorchGraphs(KeptGraphs):
         self._start = torch.zeros(n, dtype=torch.int64, device=device)
         self._start[1:] = self._end[-1, :-1]
         self.batch = max(1, min(_BATCH, _NUMBERS // n))
-        batches = self._batches(range(self._n_graphs))
+        sums = []
+        for which in torch.arange(self._n_graphs).split(self.batch):
+            ones = weight.new_ones((n, len(which)))
+            sums.append(self.products(self.choose(which.tolist()), ones))
         # A column for each graph.
-        self.on_device = torch.cat([self._sums(b) for b in batches], dim=1)
-        self.degrees = np.asarray(self.on_device.T.contiguous().cpu())
-
-    def _batches(self, graphs: Any) -> list[list[int]]:
-        graphs, size = list(graphs), self.batch
-        return [graphs[at : at + size] for at in range(0, len(graphs), size)]
-
-    def _sums(self, graphs: list[int]) -> Any:
-        ones = self._torch.ones(
-            (self.n, len(graphs)), dtype=self._torch.float64, device=self._device
-        )
-        return self.products(self.choose(graphs), ones)
-
-    def __len__(self) -> int:
-        return self._n_graphs
+        self.on_device = torch.cat(sums, dim=1)
+        self.degrees = array(self.on_device.T.contiguous())
 
     def n_edges(self) -> NDArray[np.int64]:
         """Return the number of ordered pairs with an edge in each graph."""
@@ -136,19 +141,10 @@ class TorchGraphs(KeptGraphs):
         return np.asarray(self.products(self.choose([i]), X)[:, 0].cpu())
 
     def solve(
-        self,
-        graphs: list[int],
-        damping: float,
-        best: float,
-        rtol: float,
-        runner: TileRunner,
+        self, graphs: list[int], damping: float, best: float, rtol: float, runner: Any
     ) -> list[Solution]:
         """Solve PageRank on some graphs, or prove that their RQH is below `best`."""
-        solutions: list[Solution] = []
-        for batch in self._batches(graphs):
-            work = _Iterations(self, batch, damping, rtol)
-            solutions += work.run(best)
-        return solutions
+        return _Iterations(self, graphs, damping, rtol).run(best)
 
     def _prefix(self, i: int) -> tuple[Any, Any, Any]:
         """Return the rows, columns and weights of the edges of a graph."""
@@ -160,11 +156,9 @@ class TorchGraphs(KeptGraphs):
 
     def matrix(self, i: int) -> sparse.csr_array:
         """Return graph `i` as a sparse matrix, columns sorted."""
-        _, columns, weights = self._prefix(i)
-        indptr = np.zeros(self.n + 1, np.int64)
-        np.cumsum(np.asarray((self._end[i] - self._start).cpu()), out=indptr[1:])
-        data = np.asarray(weights.cpu()), np.asarray(columns.cpu()), indptr
-        matrix = sparse.csr_array(data, (self.n, self.n))
+        rows, columns, weights = map(array, self._prefix(i))
+        shape = self.n, self.n
+        matrix = sparse.coo_array((weights, (rows, columns)), shape).tocsr()
         matrix.sort_indices()
         return matrix
 
@@ -173,18 +167,11 @@ class TorchGraphs(KeptGraphs):
 
         For each feature so many, ties by the position of the other feature.
         """
-        torch = self._torch
         rows, columns, weights = self._prefix(i)
-        at = lexsort(columns, -weights, rows)
-        rows, columns, weights = rows[at], columns[at], weights[at]
-        size = self._end[i] - self._start
-        place = torch.arange(len(rows), device=self._device)
-        place -= (size.cumsum(0) - size)[rows]
-        kept = place < per_feature
-        j, k, w = (np.asarray(x[kept].cpu()) for x in (rows, columns, weights))
-        pair = np.minimum(j, k) * np.int64(self.n) + np.maximum(j, k)
-        pair, at = np.unique(pair, return_index=True)
-        return adjacency(pair // self.n, pair % self.n, w[at], self.n)
+        kept = strongest_edges(rows, columns, -weights, self.n, per_feature)
+        j, k, d = map(array, kept)
+        j, k, d = unique_edges(j, k, d, self.n)
+        return adjacency(j, k, -d, self.n)
 
 
 class _Iterations:
@@ -232,7 +219,7 @@ class _Iterations:
                 self._step(active)
         # What a graph that is done had last stays as it is.
         scores = torch.where(self.connected, self.d * self.y * self.root, self.base)
-        rows = np.asarray(scores.T.contiguous().cpu())
+        rows = array(scores.T.contiguous())
         known = zip(
             rows, self.discarded.tolist(), self.low.tolist(), self.high.tolist(),
             strict=True,

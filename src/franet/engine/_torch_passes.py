@@ -13,7 +13,7 @@ import numpy as np
 
 from franet.engine import device as _torch
 from franet.engine import pairs, passes
-from franet.engine._torch_graphs import lexsort
+from franet.engine._torch_graphs import array, strongest_edges
 from franet.engine.measure import Measure, Tally
 from franet.engine.passes import Pass, State
 from franet.pairs.tiles import Tile
@@ -37,14 +37,13 @@ def weigh(D: Any, measure: Measure) -> Any:
 
 
 class _Work(ABC):
-    """One pass under way; `state` holds what it has for each tile, on the device."""
+    """One pass under way; `state` holds what its layout names, on the device."""
 
     def __init__(self, what: Any, engine: TorchEngine) -> None:
         self.what = what
         self.engine = engine
         self.torch = _torch.load()
-        self.on = {"dtype": self.torch.float64, "device": engine.source.device}
-        blank = Pass.start(what, engine.grid, engine.store)
+        blank = what.blank(engine.grid) if what.layout else {}
         self.state = {name: self.tensor(values) for name, values in blank.items()}
 
     @abstractmethod
@@ -53,18 +52,11 @@ class _Work(ABC):
 
     def close(self) -> State:
         """Return the state, in memory."""
-        return {name: _array(values) for name, values in self.state.items()}
+        return {name: array(values) for name, values in self.state.items()}
 
     def tensor(self, values: Any) -> Any:
-        return self.torch.as_tensor(np.ascontiguousarray(values), **self.on)
-
-    def counts(self, size: int) -> Any:
-        device = self.engine.source.device
-        return self.torch.zeros(size, dtype=self.torch.int64, device=device)
-
-
-def _array(tensor: Any) -> Any:
-    return np.asarray(tensor.cpu())
+        values = np.ascontiguousarray(values)
+        return self.torch.as_tensor(values, device=self.engine.source.device)
 
 
 class _TileExtremes(_Work):
@@ -92,7 +84,7 @@ class _TileExtremes(_Work):
         d = source.pairs(j, k + (k >= j)).float()
         cells = d.view(torch.int32).long() & 0xFFFFFFFF
         counts = torch.bincount(cells >> Tally.SHIFT, minlength=Tally.SIZE)
-        return np.ceil(_array(counts) * (n_pairs / size)).astype(np.int64)
+        return np.ceil(array(counts) * (n_pairs / size)).astype(np.int64)
 
 
 class _LeastAbove(_Work):
@@ -116,13 +108,10 @@ class _CountCells(_Work):
     def __init__(self, what: passes.CountCells, engine: TorchEngine) -> None:
         super().__init__(what, engine)
         self.lo, self.hi = self.tensor(what.lo), self.tensor(what.hi)
-        size = len(what.lo) * what.n_cells
-        self.n_values = self.counts(size)
-        self.low = self.torch.full((size,), np.inf, **self.on)
-        self.high = self.torch.full((size,), -np.inf, **self.on)
 
     def visit(self, tile: Tile, D: Any) -> None:
         torch, n = self.torch, self.what.n_cells
+        counts, low, high = (self.state[x].view(-1) for x in ("counts", "low", "high"))
         # Few rows at a time: positions take as much room as values.
         for rows in D.split(max(1, (1 << 24) // D.shape[1])):
             d = rows.flatten()
@@ -134,55 +123,32 @@ class _CountCells(_Work):
             width = (self.hi[c] - self.lo[c]) / n
             cell = ((d - self.lo[c]) / width).nan_to_num_(0.0).clamp_(0, n - 1).long()
             at = c * n + cell
-            self.n_values += torch.bincount(at, minlength=len(self.n_values))
-            self.low.scatter_reduce_(0, at, d, "amin")
-            self.high.scatter_reduce_(0, at, d, "amax")
-
-    def close(self) -> State:
-        shape = (len(self.what.lo), self.what.n_cells)
-        found = {"counts": self.n_values, "low": self.low, "high": self.high}
-        return {name: _array(values).reshape(shape) for name, values in found.items()}
+            counts += torch.bincount(at, minlength=len(counts))
+            low.scatter_reduce_(0, at, d, "amin")
+            high.scatter_reduce_(0, at, d, "amax")
 
 
 class _Product(_Work):
-    what: passes.Product
+    """Products of graphs with vectors; degrees are those with ones.
 
-    def __init__(self, what: passes.Product, engine: TorchEngine) -> None:
-        super().__init__(what, engine)
-        self.edges, self.X = self.tensor(what.edges), self.tensor(what.X)
-        self.Y = self.torch.zeros_like(self.X)
+    Edges are counted for the sake of rough tiles, and these are not.
+    """
 
-    def visit(self, tile: Tile, D: Any) -> None:
-        rows, cols = tile.rows, tile.cols
-        x, y = self.X, self.Y
-        masked_sums(
-            D,
-            self.edges,
-            self.what.measure,
-            (x[:, rows], x[:, cols]),
-            out=(y[:, rows], y[:, cols]),
-        )
+    what: passes.Product | passes.Degrees
 
-    def close(self) -> State:
-        return {"Y": _array(self.Y)}
-
-
-class _Degrees(_Work):
-    what: passes.Degrees
-
-    def __init__(self, what: passes.Degrees, engine: TorchEngine) -> None:
+    def __init__(
+        self, what: passes.Product | passes.Degrees, engine: TorchEngine
+    ) -> None:
         super().__init__(what, engine)
         self.edges = self.tensor(what.edges)
-        self.Y = self.torch.zeros((len(what.edges), engine.n), **self.on)
+        self.X = self.tensor(what.X) if isinstance(what, passes.Product) else None
+        self.Y = self.state["weight" if self.X is None else "Y"]
 
     def visit(self, tile: Tile, D: Any) -> None:
-        out = self.Y[:, tile.rows], self.Y[:, tile.cols]
-        masked_sums(D, self.edges, self.what.measure, None, out=out)
-
-    def close(self) -> State:
-        weight = _array(self.Y)
-        # Edges are counted for the sake of rough tiles, and these are not.
-        return {"count": np.zeros(weight.shape, np.int32), "weight": weight}
+        rows, cols = np.s_[:, tile.rows], np.s_[:, tile.cols]
+        x = None if self.X is None else (self.X[rows], self.X[cols])
+        out = self.Y[rows], self.Y[cols]
+        masked_sums(D, self.edges, self.what.measure, x, out=out)
 
 
 class _Gather(_Work):
@@ -190,10 +156,10 @@ class _Gather(_Work):
 
     def __init__(self, what: pairs.Gather, engine: TorchEngine) -> None:
         super().__init__(what, engine)
-        self.degrees = _Degrees(what.degrees, engine)
+        self.degrees = _Product(what.degrees, engine)
         self.kept = self.tensor(what.edges[: what.n_kept])
         self.dense = self.tensor(what.edges[what.n_kept :])
-        self.n_pairs = self.counts(len(self.dense))
+        self.n_pairs = self.tensor(np.zeros(len(self.dense), np.int64))
         self.found: list[tuple[Any, ...]] = []
 
     def visit(self, tile: Tile, D: Any) -> None:
@@ -212,18 +178,15 @@ class _Gather(_Work):
     def close(self) -> State:
         edges = None
         if len(self.kept):
-            names = ("j", "k", "first", "weight")
-            parts = zip(*self.found, strict=True)
-            joined = (self.torch.cat(part) for part in parts)
-            edges = dict(zip(names, joined, strict=True))
+            joined = map(self.torch.cat, zip(*self.found, strict=True))
+            edges = dict(zip(("j", "k", "first", "weight"), joined, strict=True))
             edges["n_graphs"] = len(self.kept)
         self.found.clear()
-        none = np.empty(0, np.int32)
         return {
             "edges": edges,
-            "n_pairs": _array(self.n_pairs),
+            "n_pairs": array(self.n_pairs),
             "degrees": self.degrees.close(),
-            "near": {"j": none, "k": none, "d": np.empty(0), "rough": np.empty(0)},
+            "near": pairs.Pairs.joined({})._asdict(),
         }
 
 
@@ -250,17 +213,11 @@ class _Strongest(_Work):
         self.best.append((j + first_row, k + first_col, D[j, k]))
 
     def _cut(self) -> tuple[Any, Any, Any]:
-        torch = self.torch
-        j, k, d = (torch.cat(part) for part in zip(*self.best, strict=True))
-        at = lexsort(k, d, j)
-        j, k, d = j[at], k[at], d[at]
-        size = torch.bincount(j, minlength=self.engine.n)
-        place = torch.arange(len(j), device=j.device) - (size.cumsum(0) - size)[j]
-        kept = place < self.what.per_feature
-        return j[kept], k[kept], d[kept]
+        j, k, d = map(self.torch.cat, zip(*self.best, strict=True))
+        return strongest_edges(j, k, d, self.engine.n, self.what.per_feature)
 
     def close(self) -> State:
-        j, k, d = map(_array, self._cut())
+        j, k, d = map(array, self._cut())
         heaps = passes.empty_heaps(self.engine.n, self.what.per_feature)
         heaps["size"][:] = np.bincount(j, minlength=self.engine.n)
         place = np.arange(len(j)) - (np.cumsum(heaps["size"]) - heaps["size"])[j]
@@ -272,7 +229,7 @@ class _Strongest(_Work):
 PASSES: dict[type[Pass], type[_Work]] = {
     pairs.Gather: _Gather,
     passes.CountCells: _CountCells,
-    passes.Degrees: _Degrees,
+    passes.Degrees: _Product,
     passes.LeastAbove: _LeastAbove,
     passes.Product: _Product,
     passes.Strongest: _Strongest,

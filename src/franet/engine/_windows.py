@@ -141,11 +141,8 @@ class WindowSource(PairSource):
         self._source = source
         self._blocks = window.blocks.tolist()
         self.n = len(window.features)
-        self.block = source.block
-        self.error = source.error
-        self.scale = source.scale
-        self.top = source.top
-        self.has_zero = source.has_zero
+        for name in ("block", "error", "scale", "top", "has_zero"):
+            setattr(self, name, getattr(source, name))
 
     def tile(self, i: int, j: int) -> NDArray[Any]:
         """Return the dissimilarities of block `i` against block `j`."""

@@ -8,7 +8,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,8 +23,6 @@ from franet.exceptions import DataError, Setting
 if TYPE_CHECKING:
     from franet.engine.passes import Pass, State
     from franet.pairs.tiles import PairSource
-
-__all__ = ["Checkpoint", "open_checkpoint"]
 
 _KIND = "franet checkpoint"
 # Raised when what a pass leaves behind changes its form.
@@ -43,12 +41,61 @@ _NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP)
 def open_checkpoint(
     path: str | os.PathLike[str] | None, source: PairSource, settings: Any
 ) -> Iterator[Checkpoint | None]:
-    """Give the checkpoint in a folder, in use until the end; None without a folder."""
+    """Give the checkpoint in a folder, in use until the end; None without a folder.
+
+    Parameters
+    ----------
+    path : path-like or None
+        A folder; made if it is not there. The folder above it must be.
+    source : PairSource
+        The similarity of the features.
+    settings : dataclass
+        What is asked for; its fields are compared.
+    """
     if path is None:
         yield None
         return
-    with closing(Checkpoint(path, source, settings)) as checkpoint:
-        yield checkpoint
+    folder = Path(path)
+    with ExitStack() as stack:
+        try:
+            folder.mkdir(exist_ok=True)
+            if _found(folder) is None and not _is_blank(folder):
+                raise _refused(folder, "is a folder that holds no checkpoint")
+            stack.callback(os.close, lock_file(folder / _LOCK))
+        except BlockingIOError:
+            raise _refused(
+                folder,
+                "is in use by another fit, in this process or another one",
+                "Wait until it has ended, or name another folder.",
+            ) from None
+        except OSError as err:
+            # Where the file system has no locks, two fits at the same time do no harm:
+            # they make the same files, each at once.
+            if err.errno not in _NO_LOCKS:
+                why = f"cannot be used as a folder: {err.strerror or err}"
+                raise _refused(folder, why) from None
+        yield Checkpoint(folder, source, settings)
+
+
+def _is_blank(folder: Path) -> bool:
+    """Return whether there is no more than what a kill leaves of a new checkpoint."""
+    return all(
+        _DRAFT.fullmatch(path.name) or (path.name == _LOCK and not path.stat().st_size)
+        for path in folder.iterdir()
+    )
+
+
+def _found(folder: Path) -> dict[str, Any] | None:
+    """Return what a folder says that it is; None where it is no checkpoint."""
+    try:
+        found = json.loads((folder / _ABOUT).read_text())
+        return dict(found) if found["kind"] == _KIND else None
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+
+
+def _refused(folder: Path, why: str, fix: str = "Name another folder.") -> DataError:
+    return DataError("{} {}.", Setting("checkpoint", str(folder)), why, remedy=fix)
 
 
 class Checkpoint:
@@ -61,101 +108,34 @@ class Checkpoint:
 
     Parameters
     ----------
-    path : path-like
-        A folder; made if it is not there. The folder above it must be.
-    source : PairSource
-        The similarity of the features.
-    settings : dataclass
-        What is asked for; its fields are compared.
+    folder : Path
+        The folder, as :func:`open_checkpoint` has checked and locked it.
+    source, settings : PairSource, dataclass
+        As there.
     """
 
-    def __init__(
-        self, path: str | os.PathLike[str], source: PairSource, settings: Any
-    ) -> None:
-        self.folder = Path(path)
+    def __init__(self, folder: Path, source: PairSource, settings: Any) -> None:
+        self.folder = folder
         self._done = 0
         self._about = _describe(source, settings)
-        self._lock: int | None = None
-        try:
-            self.folder.mkdir(exist_ok=True)
-            if self._holds_other_files() and self._found() is None:
-                raise self._refused("is a folder that holds no checkpoint")
-            self._lock = self._locked()
-        except OSError as err:
-            raise DataError(
-                "{} cannot be used as a folder: {}.",
-                Setting("checkpoint", str(path)),
-                err.strerror or err,
-                remedy="Name another one.",
-            ) from None
-        try:
-            self._begin(_probe(source))
-        except BaseException:
-            self.close()
-            raise
-
-    def close(self) -> None:
-        """Let other fits use the folder."""
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
-
-    def _holds_other_files(self) -> bool:
-        """Return whether there is more than what a kill leaves of a new checkpoint."""
-        for path in self.folder.iterdir():
-            if path.name == _LOCK and path.stat().st_size == 0:
-                continue
-            if not _DRAFT.fullmatch(path.name):
-                return True
-        return False
-
-    def _locked(self) -> int | None:
-        """Return the locked file; None where the file system has no locks.
-
-        Two fits at the same time do no harm: they make the same files, each at once.
-        """
-        try:
-            return lock_file(self.folder / _LOCK)
-        except BlockingIOError:
-            raise self._refused(
-                "is in use by another fit, in this process or another one",
-                "Wait until it has ended, or name another folder.",
-            ) from None
-        except OSError as err:
-            if err.errno not in _NO_LOCKS:
-                raise
-            return None
-
-    def _begin(self, probe: NDArray[np.float64]) -> None:
-        """Check the checkpoint that is there, or make one.
-
-        The first file marks the folder, so that a kill after it does no harm.
-        """
-        found = self._found()
+        found = _found(folder)
         if found is None:
+            # The first file marks the folder, so that a kill after it does no harm.
             self._write()
         else:
             self._check(found)
-        table = self.folder / _TABLE
-        if not table.exists() and not any(self.folder.glob("*.npz")):
+        table, probe = folder / _TABLE, _probe(source)
+        if not table.exists() and not any(folder.glob("*.npz")):
             with atomic_write(table, mode="wb", force=True) as file:
                 np.save(file, probe)
             return
         known = self._read(_TABLE, np.load)
         if known.shape != probe.shape or not _alike(known, probe):
-            raise self._refused("belongs to another table")
+            raise _refused(folder, "belongs to another table")
 
     def _write(self) -> None:
         with atomic_write(self.folder / _ABOUT, force=True) as file:
             file.write(json.dumps(self._about, indent=1))
-
-    def _found(self) -> dict[str, Any] | None:
-        """Return what the folder says that it is; None where it is no checkpoint."""
-        try:
-            found = json.loads((self.folder / _ABOUT).read_text())
-            return dict(found) if found["kind"] == _KIND else None
-        except (OSError, ValueError, TypeError, KeyError):
-            return None
 
     def _check(self, found: dict[str, Any]) -> None:
         for name, value in self._about.items():
@@ -163,21 +143,13 @@ class Checkpoint:
                 other = "another fit"
                 if name == "block":  # on a device, tiles are as large as it allows
                     other += ", maybe with other memory"
-                raise self._refused(
-                    f"belongs to {other}: its {name} was {found.get(name)!r}, "
-                    f"this one's is {value!r}"
-                )
+                why = f"belongs to {other}: its {name} was {found.get(name)!r}, this"
+                raise _refused(self.folder, f"{why} one's is {value!r}")
         self._about = found
 
-    def _refused(self, why: str, fix: str = "Name another folder.") -> DataError:
-        given = Setting("checkpoint", str(self.folder))
-        return DataError("{} {}.", given, why, remedy=fix)
-
     def _damaged(self, why: str) -> DataError:
-        return self._refused(
-            f"is damaged: {why}",
-            "Name another folder, or delete this one to begin anew.",
-        )
+        fix = "Name another folder, or delete this one to begin anew."
+        return _refused(self.folder, f"is damaged: {why}", fix)
 
     def _read(self, name: str, read: Callable[[Path], Any]) -> Any:
         try:
@@ -219,7 +191,7 @@ class Checkpoint:
         digest = _digest(what) + _digest(chosen)
         if (self.folder / name).exists():
             known = self._read(name, _load)
-            if known["place"] != self._done:
+            if known.get("place") != self._done:
                 raise self._damaged(f"{name} is of another pass")
             if known["digest"] == digest:
                 return dict(known["state"])
@@ -243,20 +215,19 @@ def _describe(source: PairSource, settings: Any) -> dict[str, Any]:
         "error": source.error,
         "top": source.top,
         "block": source.block,
+        "settings": {name: getattr(settings, name) for name in names},
     }
-    about = {name: _plain(value) for name, value in about.items()}
-    return {**about, "settings": {x: _plain(getattr(settings, x)) for x in names}}
+    return dict(json.loads(json.dumps(about, default=_plain)))
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as JSON has it."""
+    """Return a value that JSON has no form for as a number or a text."""
     if isinstance(value, np.generic):
-        value = value.item()
+        return value.item()
     if callable(value):
         # Its name alone; the passes tell what else there is to it.
         return getattr(value, "__qualname__", type(value).__qualname__)
-    known = value is None or isinstance(value, bool | int | float | str)
-    return value if known else repr(value)
+    return repr(value)
 
 
 def _alike(a: NDArray[np.float64], b: NDArray[np.float64]) -> bool:
@@ -282,17 +253,16 @@ def _digest(value: Any) -> str:
 
 def _probe(source: PairSource) -> NDArray[np.float64]:
     """Return a number for each block that any change of its features would change."""
-    n_blocks = -(-source.n // source.block)
-    weights = np.cos(np.arange(source.block))
+    grid, weights = source.grid(), np.cos(np.arange(source.block))
     sums = []
-    for i in range(n_blocks):
-        for j in {i, (i + 1) % n_blocks}:
-            D = np.asarray(source.exact_tile(min(i, j), max(i, j)), np.float64)
-            if i == j:
+    for i in range(grid.n_blocks):
+        for j in {i, (i + 1) % grid.n_blocks}:
+            tile = grid.tile(i, j)
+            a, b = tile.shape
+            D = np.asarray(source.exact_tile(tile.i, tile.j), np.float64)[:a, :b]
+            if tile.is_diagonal:
                 D = D - np.diag(np.diag(D))
-            width = min(source.block, source.n - max(i, j) * source.block)
-            height = min(source.block, source.n - min(i, j) * source.block)
-            sums.append(weights[:height] @ D[:height, :width] @ weights[:width])
+            sums.append(weights[:a] @ D @ weights[:b])
     return np.array(sums)
 
 
@@ -316,8 +286,4 @@ def _load(path: Path) -> dict[str, Any]:
             for parent in parents:
                 place = place.setdefault(parent, {})
             place[name] = None if at.endswith("?") else file[at]
-    return {
-        "place": int(state["place"]),
-        "digest": str(state["digest"]),
-        "state": state["state"],
-    }
+    return state

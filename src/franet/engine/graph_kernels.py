@@ -60,21 +60,6 @@ def strongest(row, col, start, end, index, weight, *, size, values, features):
 
 
 @kernel
-def fill_rows(row, col, start, end, index, weight, *, cursor, columns, weights):
-    """Write each edge to the rows of both its features."""
-    for t in range(row.size):
-        for p in range(start[t], end[t]):
-            j = row[t] + (index[p] >> 16)
-            k = col[t] + (index[p] & 0xFFFF)
-            columns[cursor[j]] = k
-            weights[cursor[j]] = weight[p]
-            cursor[j] += 1
-            columns[cursor[k]] = j
-            weights[cursor[k]] = weight[p]
-            cursor[k] += 1
-
-
-@kernel
 def count_rows(row, col, start, end, index, *, counts):
     """Count the edges of each feature."""
     for t in range(row.size):
@@ -93,41 +78,35 @@ def _dot(x, y):
 
 
 @kernel
+def _two_largest(x, two):
+    """Return the two largest of a number and two others, the largest first."""
+    if x > two[0]:
+        return x, two[0]
+    return two[0], x if x > two[1] else two[1]
+
+
+@kernel
 def rqh_interval(z, d, d_error, ε, η, base):
     """Return bounds on RQH from bounds ``|z* − z| ≤ min(ε, η z)``; ``r = d z``.
 
     The degrees are known up to a share `d_error`. Isolated nodes (``d = 0``) have
     the score `base`, which is also the smallest score that a node can have.
     """
-    n = z.size
-    hi1 = hi2 = lo1h = lo2h = -np.inf
-    lo1 = lo2 = hi1l = hi2l = np.inf
-    for j in range(n):
+    # The two largest of each, and, with a minus, the two smallest.
+    ups = lows = minus_ups = minus_lows = (-np.inf, -np.inf)
+    for j in range(z.size):
         if d[j] > 0.0:
             e = min(ε, η * z[j]) if z[j] > 0.0 else ε
             up = d[j] * (z[j] + e) * (1.0 + d_error)
             low = max(d[j] * (z[j] - e) * (1.0 - d_error), base)
         else:
             up = low = base
-        if up > hi1:
-            hi2, hi1 = hi1, up
-        elif up > hi2:
-            hi2 = up
-        if low > lo1h:
-            lo2h, lo1h = lo1h, low
-        elif low > lo2h:
-            lo2h = low
-        if low < lo1:
-            lo2, lo1 = lo1, low
-        elif low < lo2:
-            lo2 = low
-        if up < hi1l:
-            hi2l, hi1l = hi1l, up
-        elif up < hi2l:
-            hi2l = up
-    if n <= 2:
-        return lo1h / hi1l, hi1 / lo1
-    return lo2h / hi2l, hi2 / lo2
+        ups = _two_largest(up, ups)
+        lows = _two_largest(low, lows)
+        minus_ups = _two_largest(-up, minus_ups)
+        minus_lows = _two_largest(-low, minus_lows)
+    at = 0 if z.size <= 2 else 1
+    return lows[at] / -minus_ups[at], ups[at] / -minus_lows[at]
 
 
 @kernel
@@ -141,29 +120,22 @@ def degree_bound(low, high, share, lightest, δ):
     """
     d_min = np.inf
     d_max = 0.0
-    big1 = big2 = -np.inf
-    small1 = small2 = np.inf
+    largest = minus_smallest = (-np.inf, -np.inf)
     for j in range(low.size):
         if low[j] > 0.0:
             d_min = min(d_min, low[j])
         elif high[j] > 0.0:
             d_min = min(d_min, lightest)
         d_max = max(d_max, high[j])
-        if high[j] > big1:
-            big2, big1 = big1, high[j]
-        elif high[j] > big2:
-            big2 = high[j]
-        if low[j] < small1:
-            small2, small1 = small1, low[j]
-        elif low[j] < small2:
-            small2 = low[j]
+        largest = _two_largest(high[j], largest)
+        minus_smallest = _two_largest(-low[j], minus_smallest)
     if d_max == 0.0:
         return 1.0
-    if low.size <= 2:
-        big2, small2 = big1, small1
+    at = 0 if low.size <= 2 else 1
     ratio = (1.0 + share) / (1.0 - share)
-    most = (1.0 - δ) + δ * big2 / d_min * ratio
-    return most / ((1.0 - δ) + δ * small2 / d_max / ratio) * (1.0 + 1e-12)
+    most = (1.0 - δ) + δ * largest[at] / d_min * ratio
+    least = (1.0 - δ) + δ * -minus_smallest[at] / d_max / ratio
+    return most / least * (1.0 + 1e-12)
 
 
 @kernel

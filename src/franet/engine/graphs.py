@@ -12,9 +12,12 @@ from scipy import sparse
 
 from franet._common.memory import ArrayStore, give_pages_back
 from franet.engine import graph_kernels, kernels
-from franet.engine.measure import BinTable, Measure
+from franet.engine.measure import Measure, bin_table
 from franet.engine.passes import empty_heaps
 from franet.pairs.tiles import Tile, TileRunner
+
+# Rounds of conjugate gradients at the most: far more than a graph takes.
+_MOST_ROUNDS = 10_000
 
 
 @dataclass
@@ -65,7 +68,7 @@ class EdgeSink:
         capacity: int,
         store: ArrayStore,
     ) -> None:
-        self._table = BinTable(edges)
+        self._table = bin_table(edges)
         self._measure = measure
         # Room that is never written to takes no memory.
         self._index = store.empty(capacity, np.uint32)
@@ -79,13 +82,9 @@ class EdgeSink:
         """Take in the pairs at some positions of a tile."""
         if not len(d):
             return
+        measure = self._measure
         index, weight, ends = kernels.pack(
-            j,
-            k,
-            d,
-            *self._table.arguments,
-            *self._measure.arguments,
-            self._measure.weighted,
+            j, k, d, *self._table, *measure.arguments, measure.weighted
         )
         with self._lock:
             start = self._size
@@ -99,7 +98,7 @@ class EdgeSink:
     def close(self) -> dict[str, NDArray[Any]]:
         """Return the edges, as :class:`KeptGraphs` takes them: tiles in one order."""
         tiles = [self._tiles[at] for at in sorted(self._tiles)]
-        n_graphs = len(self._table.arguments[0])
+        n_graphs = len(self._table[0])
         ends = np.zeros((n_graphs, len(tiles)), np.int64)
         for t, (_, start, end) in enumerate(tiles):
             ends[:, t] = start + end
@@ -116,22 +115,14 @@ class EdgeSink:
 def merge_edges(parts: list[dict[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
     """Return the edges of several sinks, which had different tiles, as one."""
     before = np.cumsum([0] + [len(part["index"]) for part in parts[:-1]])
-    tiles = {
-        "row": np.concatenate([part["row"] for part in parts]),
-        "col": np.concatenate([part["col"] for part in parts]),
-        "start": np.concatenate(
-            [part["start"] + at for part, at in zip(parts, before, strict=True)]
-        ),
-        "ends": np.concatenate(
-            [part["ends"] + at for part, at in zip(parts, before, strict=True)], axis=1
-        ),
-    }
-    order = np.lexsort((tiles["col"], tiles["row"]))
-    return {
-        **{name: values[..., order] for name, values in tiles.items()},
-        "index": np.concatenate([part["index"] for part in parts]),
-        "weight": np.concatenate([part["weight"] for part in parts]),
-    }
+    shifted = [
+        {**part, "start": part["start"] + at, "ends": part["ends"] + at}
+        for part, at in zip(parts, before, strict=True)
+    ]
+    names = ("row", "col", "start", "ends", "index", "weight")
+    found = {x: np.concatenate([part[x] for part in shifted], axis=-1) for x in names}
+    order = np.lexsort((found["col"], found["row"]))
+    return found | {name: found[name][..., order] for name in names[:4]}
 
 
 class KeptGraphs:
@@ -161,10 +152,8 @@ class KeptGraphs:
         weight: NDArray[np.float64],
     ) -> None:
         self.n = n
-        self._row, self._col = row, col
-        self._start, self._ends = start, ends
-        self._index, self._weight = index, weight
-        self.degrees = self._sum_degrees(n, row, col, start, ends, index, weight)
+        self._edges = row, col, start, ends, index, weight
+        self.degrees = self._sum_degrees(n, *self._edges)
 
     @staticmethod
     def _sum_degrees(n: int, *edges: Any) -> Any:
@@ -173,16 +162,14 @@ class KeptGraphs:
         graph_kernels.add_degrees(*edges, degrees=degrees)
         return degrees
 
-    def __len__(self) -> int:
-        return len(self._ends)
-
     def n_edges(self) -> NDArray[np.int64]:
         """Return the number of ordered pairs with an edge in each graph."""
-        return np.asarray(2 * (self._ends - self._start).sum(axis=1))
+        _, _, start, ends, *_ = self._edges
+        return np.asarray(2 * (ends - start).sum(axis=1))
 
     def _graph(self, i: int) -> tuple[Any, ...]:
-        tiles = self._row, self._col, self._start, self._ends[i]
-        return *tiles, self._index, self._weight
+        row, col, start, ends, *edges = self._edges
+        return row, col, start, ends[i], *edges
 
     def product(self, i: int, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the product of graph `i` with a vector."""
@@ -201,16 +188,10 @@ class KeptGraphs:
         """Solve PageRank on some graphs, or prove that their RQH is below `best`."""
 
         def one(i: int) -> Solution:
-            d, z = self.degrees[i], np.empty(self.n)
+            d, z, work = self.degrees[i], np.empty(self.n), np.empty((5, self.n))
+            limits = damping, best, rtol, _MOST_ROUNDS
             status, low, high = graph_kernels.pagerank(
-                *self._graph(i),
-                d,
-                damping,
-                best,
-                rtol,
-                10_000,
-                z=z,
-                work=np.empty((5, self.n)),
+                *self._graph(i), d, *limits, z=z, work=work
             )
             if status == graph_kernels.DISCARDED:
                 return Solution(None, low, high)
@@ -221,17 +202,12 @@ class KeptGraphs:
 
     def matrix(self, i: int) -> sparse.csr_array:
         """Return graph `i` as a sparse matrix, columns sorted."""
-        counts = np.zeros(self.n + 1, np.int64)
-        *tiles, weight = self._graph(i)
-        graph_kernels.count_rows(*tiles, counts=counts[1:])
-        indptr = np.cumsum(counts)
-        columns, weights = np.empty(indptr[-1], np.int32), np.empty(indptr[-1])
-        graph_kernels.fill_rows(
-            *tiles, weight, cursor=indptr[:-1].copy(), columns=columns, weights=weights
-        )
-        matrix = sparse.csr_array((weights, columns, indptr), (self.n, self.n))
-        matrix.sort_indices()
-        return matrix
+        row, col, start, end, index, weight = self._graph(i)
+        size = end - start
+        at = np.arange(size.sum()) + np.repeat(start - np.cumsum(size) + size, size)
+        j = (np.repeat(row, size) + (index[at] >> 16)).astype(np.int32)
+        k = (np.repeat(col, size) + (index[at] & 0xFFFF)).astype(np.int32)
+        return adjacency(j, k, weight[at], self.n)
 
     def strongest(self, i: int, per_feature: int) -> sparse.csr_array:
         """Return the edges of graph `i` that are strongest for one of their ends.
@@ -248,10 +224,15 @@ def heap_edges(
     size: NDArray[np.int64], values: NDArray[np.float64], features: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], Any]:
     """Return both ends and the value of each edge in some heaps, every edge once."""
-    n = len(size)
     kept = np.arange(values.shape[1]) < size[:, None]
-    j = np.repeat(np.arange(n), size)
-    k = features[kept].astype(np.int64)
-    pair = np.minimum(j, k) * n + np.maximum(j, k)
+    j = np.repeat(np.arange(len(size)), size)
+    return unique_edges(j, features[kept], values[kept], len(size))
+
+
+def unique_edges(
+    j: Any, k: Any, values: Any, n: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32], Any]:
+    """Return edges of `n` features that may come from both their ends, each once."""
+    pair = np.minimum(j, k) * np.int64(n) + np.maximum(j, k)
     pair, at = np.unique(pair, return_index=True)
-    return (pair // n).astype(np.int32), (pair % n).astype(np.int32), values[kept][at]
+    return (pair // n).astype(np.int32), (pair % n).astype(np.int32), values[at]

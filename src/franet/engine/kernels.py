@@ -265,7 +265,7 @@ def offer(d, k, size, values, features):
         p = size
         while p > 0:
             up = (p - 1) // 2
-            if values[up] > d or (values[up] == d and features[up] > k):
+            if (d, k) < (values[up], features[up]):
                 break
             values[p] = values[up]
             features[p] = features[up]
@@ -273,26 +273,18 @@ def offer(d, k, size, values, features):
         values[p] = d
         features[p] = k
         return size + 1
-    if values[0] < d or (values[0] == d and features[0] < k):
+    if (values[0], features[0]) < (d, k):
         return size
-    p = 0
-    while True:
-        child = 2 * p + 1
-        if child >= limit:
-            break
-        if child + 1 < limit and (
-            values[child + 1] > values[child]
-            or (
-                values[child + 1] == values[child]
-                and features[child + 1] > features[child]
-            )
-        ):
-            child += 1
-        if d > values[child] or (d == values[child] and k > features[child]):
+    p, child = 0, 1
+    while child < limit:
+        right = min(child + 1, limit - 1)
+        if (values[child], features[child]) < (values[right], features[right]):
+            child = right
+        if (values[child], features[child]) < (d, k):
             break
         values[p] = values[child]
         features[p] = features[child]
-        p = child
+        p, child = child, 2 * child + 1
     values[p] = d
     features[p] = k
     return size
@@ -311,14 +303,8 @@ def strongest(D, a, b, up, j0, k0, limit, *, size, values, features):
 
 
 @kernel
-def offer_all(size, values, features, heap_size, heap_values, heap_features):
+def offer_all(edge_counts, ds, others, *, size, values, features):
     """Offer the edges of some heaps to the heaps of the same features."""
     for j in range(size.size):
-        for p in range(size[j]):
-            heap_size[j] = offer(
-                values[j, p],
-                features[j, p],
-                heap_size[j],
-                heap_values[j],
-                heap_features[j],
-            )
+        for p in range(edge_counts[j]):
+            size[j] = offer(ds[j, p], others[j, p], size[j], values[j], features[j])

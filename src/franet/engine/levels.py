@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 
 from franet.engine._numpy import TileEngine
 from franet.engine.graph_kernels import degree_bound
-from franet.engine.graphs import KeptGraphs, adjacency
+from franet.engine.graphs import KeptGraphs, adjacency, heap_edges
 from franet.engine.measure import Extrema, Measure
+from franet.engine.pairs import Gather
+from franet.engine.passes import Degrees, Product, Strongest
 
 # Dense graphs whose degrees are summed in one pass; others lie between two of them.
 SAMPLED = 16
@@ -55,20 +57,21 @@ class Levels:
         self.measure = measure
         self.n = engine.n
         self.n_kept = len(edges)
-        capacity = self.n * (self.n - 1) // 2
+        capacity, error = self.n * (self.n - 1) // 2, engine.source.error
         if capacity > engine.kept_pairs:
-            most = extrema.tally.at_most(edges + engine.source.error)
+            most = extrema.tally.at_most(edges + error)
             self.n_kept = int((most <= engine.kept_pairs).sum())
             capacity = int(most[self.n_kept - 1]) if self.n_kept else 0
         dense = np.arange(self.n_kept, len(edges))
         # The first and the last of them always.
         chosen = np.linspace(0, len(dense) - 1, SAMPLED).round().astype(np.intp)
         sampled = dense[np.unique(chosen)] if len(dense) > SAMPLED else dense
-        self._harvest = engine.harvest(edges, self.n_kept, sampled, measure, capacity)
+        what = Gather(edges, self.n_kept, sampled, measure, capacity, error)
+        self._harvest = engine.harvest(what)
         self.kept = self._harvest.kept
         self.n_edges = 2 * self._harvest.n_pairs
         # Without weights the edges alone count, and they are exact.
-        self._error = engine.source.error if measure.weighted else 0.0
+        self._error = error if measure.weighted else 0.0
         self.is_rough = self._error > 0.0
         self._corrections: dict[int, Any] = {}
         self._degrees = {
@@ -88,9 +91,10 @@ class Levels:
         return True
 
     def _store(self, edges: NDArray[np.float64], densest: int) -> KeptGraphs:
-        none = np.empty(0, np.intp)
-        capacity = int(self.n_edges[densest]) // 2
-        kept = self.engine.harvest(edges, len(edges), none, self.measure, capacity).kept
+        none, capacity = np.empty(0, np.intp), int(self.n_edges[densest]) // 2
+        error = self.engine.source.error
+        what = Gather(edges, len(edges), none, self.measure, capacity, error)
+        kept = self.engine.harvest(what).kept
         assert kept is not None
         return kept
 
@@ -99,8 +103,10 @@ class Levels:
         wanted = [i for i in graphs if i >= self.n_kept and i not in self._degrees]
         for at in range(0, len(wanted), SAMPLED):
             part = wanted[at : at + SAMPLED]
-            counts, weights = self.engine.degrees(self.edges[part], self.measure)
-            for i, count, weight in zip(part, counts, weights, strict=True):
+            # As the tiles have them: where these are rough, so are the degrees.
+            found = self.engine.reduce(Degrees(self.edges[part], self.measure))
+            degrees = zip(part, found["count"], found["weight"], strict=True)
+            for i, count, weight in degrees:
                 limit = float(self.edges[i])
                 self._harvest.correct_degrees(count, weight, limit, self.measure)
                 self._degrees[i] = count, weight
@@ -158,8 +164,12 @@ class Levels:
     def products(
         self, graphs: list[int], X: NDArray[np.float64], rough: bool = False
     ) -> NDArray[np.float64]:
-        """Return the products of some streamed graphs, each with a row of X."""
-        Y = self.engine.product(self.edges[graphs], self.measure, X, rough)
+        """Return the products of some streamed graphs, each with a row of X.
+
+        With `rough`, tiles are as imprecise as the source's `error` says.
+        """
+        what = Product(self.edges[graphs], self.measure, X, exact=not rough)
+        Y = np.asarray(self.engine.reduce(what)["Y"])
         if rough:
             for y, x, i in zip(Y, X, graphs, strict=True):
                 y += self._correction(i) @ x
@@ -186,8 +196,9 @@ class Levels:
         per_feature = max(1, most // self.n)
         if self.kept is not None and i < self.n_kept:
             return self.kept.strongest(i, per_feature)
-        pairs = self.engine.strongest_pairs(float(self.edges[i]), per_feature)
-        return adjacency(pairs.j, pairs.k, self.measure.weights(pairs.d), self.n)
+        heaps = self.engine.reduce(Strongest(float(self.edges[i]), per_feature))
+        j, k, d = heap_edges(**heaps)
+        return adjacency(j, k, self.measure.weights(d), self.n)
 
 
 class Level:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,31 +103,33 @@ class Measure:
         return w
 
 
-class BinTable:
-    """Finds the first graph that holds a pair, by a table of equal cells."""
+def bin_table(edges: NDArray[np.float64], n_cells: int = 4096) -> tuple[Any, ...]:
+    """Return what a kernel needs to find the first graph that holds a pair.
 
-    def __init__(self, edges: NDArray[np.float64], n_cells: int = 4096) -> None:
-        lo, hi = float(edges[0]), float(edges[-1])
-        per_unit = n_cells / (hi - lo) if hi > lo else 0.0
-        starts = lo + np.arange(n_cells) / per_unit if per_unit else np.array([lo])
-        # One step back, so that rounding in a cell's limits cannot skip a graph.
-        cells = np.maximum(np.searchsorted(edges, starts) - 1, 0)
-        self.arguments = (edges, cells.astype(np.int64), lo, per_unit)
+    A table of equal cells of values: ``edges, cells, lo, per_unit``.
+    """
+    lo, hi = float(edges[0]), float(edges[-1])
+    per_unit = n_cells / (hi - lo) if hi > lo else 0.0
+    starts = lo + np.arange(n_cells) / per_unit if per_unit else np.array([lo])
+    # One step back, so that rounding in a cell's limits cannot skip a graph.
+    cells = np.maximum(np.searchsorted(edges, starts) - 1, 0)
+    return edges, cells.astype(np.int64), lo, per_unit
 
 
-class NearTable:
-    """Says which values may lie within some error of a limit, by equal cells."""
+def near_table(
+    edges: NDArray[np.float64], error: float, n_cells: int = 1 << 16
+) -> tuple[Any, ...]:
+    """Return what a kernel needs to find values within some error of a limit.
 
-    def __init__(
-        self, edges: NDArray[np.float64], error: float, n_cells: int = 1 << 16
-    ) -> None:
-        lo, hi = float(edges[0]) - error, float(edges[-1]) + error
-        width = max((hi - lo) / n_cells, 1e-30)
-        # A cell more on both sides, for rounding, and for what lies outside.
-        first = np.floor((edges - error - lo) / width).astype(np.int64) - 1
-        last = np.floor((edges + error - lo) / width).astype(np.int64) + 1
-        flags = np.zeros(n_cells, np.bool_)
-        for a, b in zip(first, last, strict=True):
-            flags[max(a, 0) : b + 1] = True
-        flags[0] = flags[-1] = True
-        self.arguments = (edges, error, flags, lo, 1.0 / width)
+    A table of equal cells of values: ``edges, error, flags, lo, per_unit``.
+    """
+    lo, hi = float(edges[0]) - error, float(edges[-1]) + error
+    width = max((hi - lo) / n_cells, 1e-30)
+    # A cell more on both sides, for rounding, and for what lies outside.
+    first = np.floor((edges - error - lo) / width).astype(np.int64) - 1
+    last = np.floor((edges + error - lo) / width).astype(np.int64) + 1
+    flags = np.zeros(n_cells, np.bool_)
+    for a, b in zip(first, last, strict=True):
+        flags[max(a, 0) : b + 1] = True
+    flags[0] = flags[-1] = True
+    return edges, error, flags, lo, 1.0 / width

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +13,12 @@ from franet._common.memory import ArrayStore
 from franet.engine import kernels
 from franet.engine._windows import Window
 from franet.engine.graphs import EdgeSink, KeptGraphs, adjacency, merge_edges
-from franet.engine.measure import Measure, NearTable
+from franet.engine.measure import Measure, near_table
 from franet.engine.passes import Degrees, Pass, State
 from franet.pairs.tiles import PairSource, Tile, TileGrid
 
 
-@dataclass(frozen=True)
-class Pairs:
+class Pairs(NamedTuple):
     """Pairs of features and their dissimilarities.
 
     `rough` are the dissimilarities as the tiles gave them.
@@ -36,8 +35,7 @@ class Pairs:
         none = np.empty(0, np.int32)
         ordered = [cls(none, none, np.empty(0), np.empty(0))]
         ordered += [parts[at] for at in sorted(parts)]
-        names = ("j", "k", "d", "rough")
-        return cls(*(np.concatenate([getattr(p, x) for p in ordered]) for x in names))
+        return cls(*map(np.concatenate, zip(*ordered, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -84,7 +82,7 @@ class Gather(Pass):
         return {
             "sink": sink,
             "near": {},
-            "near_table": NearTable(dense, self.error) if rough else None,
+            "near_table": near_table(dense, self.error) if rough else None,
             "n_pairs": np.zeros((grid.n_blocks, len(dense)), np.int64),
             **self.degrees.start(grid, store),
         }
@@ -95,44 +93,37 @@ class Gather(Pass):
         D = source.tile(*at)
         pairs = D, *tile.shape, tile.is_diagonal
         if state["sink"] is not None:
-            self._keep(state["sink"], source, tile, D)
+            limit = float(self.edges[self.n_kept - 1])
+            j, k, d = kernels.collect(*pairs, limit + self.error)
+            if self.error:
+                d = source.refine(*at, j, k, d)
+                inside = d <= limit
+                j, k, d = j[inside], k[inside], d[inside]
+            state["sink"].add(tile, j, k, d)
         dense = self.edges[self.n_kept :]
         if not len(dense):
             return
         kernels.count_pairs(*pairs, dense, counts=state["n_pairs"][tile.i])
         if state["near_table"] is not None:
-            found = kernels.collect_near(*pairs, *state["near_table"].arguments)
-            state["near"][at] = _exactly(source, tile, *found)
+            j, k, rough = kernels.collect_near(*pairs, *state["near_table"])
+            d = source.refine(*at, j, k, rough)
+            rows, cols = np.int32(tile.rows.start), np.int32(tile.cols.start)
+            state["near"][at] = Pairs(j + rows, k + cols, d, rough)
         self.degrees.add(tile, D, state)
-
-    def _keep(
-        self, sink: EdgeSink, source: PairSource, tile: Tile, D: NDArray[Any]
-    ) -> None:
-        """Put the edges of a tile into the sink."""
-        ε, limit = self.error, float(self.edges[self.n_kept - 1])
-        j, k, d = kernels.collect(D, *tile.shape, tile.is_diagonal, limit + ε)
-        if ε:
-            d = source.refine(tile.i, tile.j, j, k, d)
-            inside = d <= limit
-            j, k, d = j[inside], k[inside], d[inside]
-        sink.add(tile, j, k, d)
 
     def close(self, state: State) -> State:
         """Return the edges, counts and degrees; pairs near a limit tile by tile."""
-        near = Pairs.joined(state["near"])
-        closed = self.degrees.close({x: state[x] for x in ("count", "weight")})
+        degrees = {name: state[name] for name in Degrees.layout}
         return {
             "edges": None if state["sink"] is None else state["sink"].close(),
             "n_pairs": state["n_pairs"].sum(axis=0),
-            "degrees": closed,
-            "near": vars(near),
+            "degrees": self.degrees.close(degrees),
+            "near": Pairs.joined(state["near"])._asdict(),
         }
 
-    def assemble(
-        self, grid: TileGrid, parts: Iterable[tuple[Window | None, State]]
-    ) -> State:
+    def assemble(self, grid: TileGrid, parts: Iterable[tuple[Window, State]]) -> State:
         """Join the edges of parts, all at once, and add up the others."""
-        degrees = self.degrees.assemble(grid, [])
+        degrees = self.degrees.blank(grid)
         edges, near, n_pairs = [], [], 0
         for window, part in parts:
             self.degrees.put(degrees, part["degrees"], window)
@@ -147,20 +138,13 @@ class Gather(Pass):
         }
 
 
-def _renamed(found: Any, window: Window | None, *names: str) -> Any:
+def _renamed(found: Any, window: Window, *names: str) -> Any:
     """Return what was found in a window with the features' positions in the table."""
-    if window is None or found is None:
-        return found
+    if found is None:
+        return None
     features = window.features
     ends = {x: features[found[x]].astype(found[x].dtype) for x in names}
     return {**found, **ends}
-
-
-def _exactly(source: PairSource, tile: Tile, j: Any, k: Any, rough: Any) -> Pairs:
-    """Return pairs found in a tile with their float64 values."""
-    d = source.refine(tile.i, tile.j, j, k, rough)
-    rows, cols = np.int32(tile.rows.start), np.int32(tile.cols.start)
-    return Pairs(j + rows, k + cols, d, rough)
 
 
 @dataclass
@@ -187,42 +171,34 @@ class Harvest:
     weight: NDArray[np.float64]
     near: Pairs
 
+    def _missed(self, limit: float) -> NDArray[np.int8]:
+        """Return 1 for the pairs that rough tiles miss of a graph, -1 for others."""
+        return (self.near.d <= limit).astype(np.int8) - (self.near.rough <= limit)
+
     def correction(self, limit: float, measure: Measure) -> Any:
         """Return what rough tiles miss of a graph, as a sparse matrix.
 
         The weights of edges that they miss, and the negative ones of those that they
         add. `limit` is the largest dissimilarity of an edge.
         """
-        near = self.near
-        sign = (near.d <= limit).astype(np.int8) - (near.rough <= limit)
+        near, sign = self.near, self._missed(limit)
         wrong = sign != 0
         signed = sign[wrong] * measure.weights(near.d[wrong])
         n = self.count.shape[1]
         return adjacency(near.j[wrong], near.k[wrong], signed, n)
 
-    def correct(
-        self,
-        edges: NDArray[np.float64],
-        sampled: NDArray[np.intp],
-        measure: Measure,
-    ) -> None:
+    def correct(self, what: Gather) -> None:
         """Decide the pairs near a limit by their exact values."""
-        near = self.near
-        if not len(near.d):
+        if not len(self.near.d):
             return
-        for i, limit in enumerate(edges):
-            sign = (near.d <= limit).astype(np.int8) - (near.rough <= limit)
-            self.n_pairs[i] += int(sign.sum())
-        for row, i in enumerate(sampled):
-            limit = float(edges[i])
-            self.correct_degrees(self.count[row], self.weight[row], limit, measure)
+        for i, limit in enumerate(what.edges):
+            self.n_pairs[i] += int(self._missed(limit).sum())
+        degrees = zip(what.sampled, self.count, self.weight, strict=True)
+        for i, count, weight in degrees:
+            self.correct_degrees(count, weight, float(what.edges[i]), what.measure)
 
     def correct_degrees(
-        self,
-        count: NDArray[np.int32],
-        weight: NDArray[np.float64],
-        limit: float,
-        measure: Measure,
+        self, count: Any, weight: Any, limit: float, measure: Measure
     ) -> None:
         """Decide the pairs near a limit in the degrees of its graph, in place."""
         weight += self.correction(limit, measure).sum(axis=0)

@@ -56,31 +56,33 @@ class Pass(ABC):
         """Return the state after the last tile: arrays only."""
         return state
 
+    def blank(self, grid: TileGrid) -> State:
+        """Return the state of a pass over no tile."""
+        return self.close(self.start(grid, ArrayStore(on_disk=False)))
+
     def narrow(self, window: Window) -> Pass:
         """Return the pass as it is made over the tiles of a window."""
         return self
 
-    def assemble(
-        self, grid: TileGrid, parts: Iterable[tuple[Window | None, State]]
-    ) -> State:
+    def assemble(self, grid: TileGrid, parts: Iterable[tuple[Window, State]]) -> State:
         """Return the state of a pass over all tiles from those over parts of them.
 
         Parameters
         ----------
         grid : TileGrid
             All tiles.
-        parts : iterable of (Window or None, State)
-            Windows and what was found there; None is a part of the whole grid.
+        parts : iterable of (Window, State)
+            Windows and what was found there.
         """
-        whole = self.close(self.start(grid, ArrayStore(on_disk=False)))
+        whole = self.blank(grid)
         for window, part in parts:
             self.put(whole, part, window)
         return whole
 
-    def put(self, whole: State, part: State, window: Window | None = None) -> None:
+    def put(self, whole: State, part: State, window: Window) -> None:
         """Join what was found in a part to the whole, in place."""
         for name, (axis, join) in self.layout.items():
-            at = ... if window is None else window.at(axis)
+            at = window.at(axis)
             whole[name][at] = join(whole[name][at], part[name])
 
 
@@ -133,38 +135,25 @@ class TileExtremes(Pass):
 
 @dataclass(frozen=True)
 class Sharpen(Pass):
-    """The smallest ``sign · d`` of each tile in float64, of pairs up to a limit."""
+    """The smallest ``sign · d`` of each tile in float64, of pairs up to a limit.
+
+    And the smallest above a floor.
+    """
 
     sign: float
     limit: float
+    floor: float = np.inf
     stage = "extremes, exactly"
-    layout: ClassVar = {"least": ("tile", np.minimum)}
+    layout: ClassVar = {"least": ("tile", np.minimum), "above": ("tile", np.minimum)}
 
     def visit(self, source: PairSource, tile: Tile, state: State) -> None:
         """Compute again what may be the smallest."""
         at = tile.i, tile.j
         D, *rest = _pairs(source, tile, exact=False)
         j, k, d = kernels.collect(self.sign * D, *rest, self.limit)
-        d = source.refine(*at, j, k, self.sign * d)
-        state["least"][at] = (self.sign * d).min(initial=np.inf)
-
-
-@dataclass(frozen=True)
-class NextToCopies(Pass):
-    """The smallest value of each tile, and the smallest that is not zero."""
-
-    zero: float
-    limit: float
-    stage = "smallest gap"
-    layout: ClassVar = {"least": ("tile", np.minimum), "above": ("tile", np.minimum)}
-
-    def visit(self, source: PairSource, tile: Tile, state: State) -> None:
-        """Compute again the pairs up to the limit."""
-        at = tile.i, tile.j
-        found = kernels.collect(*_pairs(source, tile, exact=False), self.limit)
-        d = source.refine(*at, *found)
+        d = self.sign * source.refine(*at, j, k, self.sign * d)
         state["least"][at] = d.min(initial=np.inf)
-        state["above"][at] = d.min(where=d > self.zero, initial=np.inf)
+        state["above"][at] = d.min(where=d > self.floor, initial=np.inf)
 
 
 @dataclass(frozen=True)
@@ -232,7 +221,8 @@ class CountCells(Pass):
         """Add up the blocks."""
         whole = self._nothing()
         for counts in state["blocks"].values():
-            self.put(whole, counts)
+            for name, (_, join) in self.layout.items():
+                join(whole[name], counts[name], out=whole[name])
         return whole
 
 
@@ -326,19 +316,16 @@ class Strongest(Pass):
         pairs = _pairs(source, tile, exact=True)
         kernels.strongest(*pairs, *first, self.limit, **state)
 
-    def put(self, whole: State, part: State, window: Window | None = None) -> None:
+    def put(self, whole: State, part: State, window: Window) -> None:
         """Offer the pairs of a part to the heaps of the whole."""
-        features: Any = part["features"]
-        at: Any = slice(None)
-        if window is not None:
-            at = window.features
-            # Beyond its size a heap holds anything.
-            filled = np.arange(features.shape[1]) < part["size"][:, None]
-            features = at[np.where(filled, features, 0)].astype(np.int32)
-        heaps = {f"heap_{name}": array[at] for name, array in whole.items()}
-        kernels.offer_all(**{**part, "features": features}, **heaps)
-        for name, array in whole.items():
-            array[at] = heaps[f"heap_{name}"]
+        at = window.features
+        # Beyond its size a heap holds anything.
+        filled = np.arange(self.per_feature) < part["size"][:, None]
+        features = at[np.where(filled, part["features"], 0)].astype(np.int32)
+        heaps = {name: heap[at] for name, heap in whole.items()}
+        kernels.offer_all(part["size"], part["values"], features, **heaps)
+        for name, heap in heaps.items():
+            whole[name][at] = heap
 
 
 def empty_heaps(n: int, per_feature: int) -> State:

@@ -17,7 +17,7 @@ from franet.engine.checkpoint import open_checkpoint
 from franet.engine.device import EngineTask
 from franet.engine.measure import Tally
 from franet.pairs.similarity._dense import Budget, too_little
-from franet.pairs.tiles import PairSource, TileGrid
+from franet.pairs.tiles import PairSource
 
 Engine = TypeVar("Engine", bound=TileEngine)
 
@@ -116,26 +116,20 @@ def _timed(function: Callable[[], None]) -> float:
     return min(times)
 
 
-def make_plan(
-    source: PairSource, n_thresholds: int, n_threads: int, max_memory: int | None
-) -> Plan:
+def make_plan(source: PairSource, task: EngineTask) -> Plan:
     """Return what a search will take.
 
     Parameters
     ----------
     source : PairSource
         The similarity.
-    n_thresholds : int
-        Number of thresholds.
-    n_threads : int
-        Number of threads.
-    max_memory : int or None
-        Bytes that may be used; None is half of what is free.
+    task : EngineTask
+        Says how many thresholds and threads there are, and what memory may be used;
+        None is half of what is free.
     """
     n = source.n
-    grid = TileGrid(n, source.block)
     pairs = n * (n - 1) // 2
-    budget = Budget.of(max_memory, n_thresholds, n_threads)
+    budget = Budget.of(task.max_memory, task.n_thresholds, task.n_threads)
     fixed = source.nbytes + budget.reserved(n, source.block)
     # As many as are stored if the dense graphs turn out to matter.
     kept = BYTES_PER_PAIR * min(pairs, TileEngine.DEEP_PAIRS)
@@ -145,9 +139,9 @@ def make_plan(
     return Plan(
         n_features=n,
         n_pairs=pairs,
-        n_tiles=grid.n_tiles,
+        n_tiles=source.grid().n_tiles,
         block=source.block,
-        n_threads=n_threads,
+        n_threads=task.n_threads,
         memory=fixed + (0 if on_disk else kept),
         max_memory=budget.most,
         on_disk=on_disk,
@@ -159,7 +153,7 @@ def planned_engine(
     kind: type[Engine], source: PairSource, task: EngineTask
 ) -> Iterator[Engine]:
     """Give an engine of a kind, with what its plan and its checkpoint ask for."""
-    plan = make_plan(source, task.n_thresholds, task.n_threads, task.max_memory)
+    plan = make_plan(source, task)
     with (
         ArrayStore(plan.on_disk) as store,
         open_checkpoint(task.checkpoint, source, task.settings) as checkpoint,

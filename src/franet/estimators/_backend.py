@@ -29,19 +29,6 @@ from franet.search.exact import Outcome, Settings
 if TYPE_CHECKING:
     from franet.estimators._frane import FRANe
 
-__all__ = [
-    "PREDICTION",
-    "approximate",
-    "check",
-    "comparison_of",
-    "offers_gaps",
-    "open_engine",
-    "open_numpy_source",
-    "reads_pieces",
-    "settings_of",
-    "task_of",
-]
-
 # From so many pairs on, a GPU is worth the seconds that loading torch takes.
 _MANY_PAIRS = 100_000_000
 

@@ -325,7 +325,7 @@ class FRANe(FeatureRanker):
         task = task_of(self, X, PREDICTION)
         source, _ = open_numpy_source(task)
         opening = time.perf_counter() - start
-        plan = make_plan(source, task.n_thresholds, task.n_threads, task.max_memory)
+        plan = make_plan(source, task)
         expected, dense = plan.seconds(source)
         times = {"seconds": opening + expected, "seconds_dense": opening + dense}
         return asdict(plan) | times

@@ -13,7 +13,7 @@ from franet._common.progress import report
 from franet.engine import graph_kernels
 from franet.engine.graphs import KeptGraphs
 from franet.engine.kernels import pack
-from franet.engine.measure import ZERO, BinTable, Extrema, Measure, Tally
+from franet.engine.measure import ZERO, Extrema, Measure, Tally, bin_table
 from franet.search.approximate import kernels
 from franet.search.approximate._cells import Cells, Features, Looks
 
@@ -231,7 +231,7 @@ class NearGraphs(KeptGraphs):
     ) -> None:
         n = cells.columns.n
         blocks = np.arange(((n - 1) >> 16) + 1)
-        bins = BinTable(edges).arguments
+        bins = bin_table(edges)
         tiles, ends, parts = [], [], []
         for block, x, y, d in join(cells, looks, float(edges[-1])):
             for across in blocks:
