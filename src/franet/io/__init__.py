@@ -23,11 +23,26 @@ if TYPE_CHECKING:
 
 __all__ = ["Table", "atomic_write", "check_target", "read_table", "write_table"]
 
+
+def _is_number_type(dtype: Any) -> bool:
+    import numpy as np
+
+    try:
+        return np.dtype(dtype).kind in "iuf"
+    except TypeError:
+        return False
+
+
 _SIGNS = (".", ",", "auto")
 _TRUTH = (True, False, "auto")
-_AUTO = Kind("True, False or 'auto'", lambda x: type(x) in (bool, str) and x in _TRUTH)
-_SIGN = Kind("'.', ',' or 'auto'", lambda x: type(x) is str and x in _SIGNS)
-_NAMES = Kind("a file or list", lambda x: isinstance(x, os.PathLike | Iterable))
+_AUTO = Kind(
+    "True, False or 'auto'", lambda x: isinstance(x, bool | str) and x in _TRUTH
+)
+_SIGN = Kind("'.', ',' or 'auto'", lambda x: isinstance(x, str) and x in _SIGNS)
+_DTYPE = Kind("a type of numbers, such as 'float32'", _is_number_type)
+_NAMES = Kind(
+    "a path or a list of names", lambda x: isinstance(x, os.PathLike | Iterable)
+)
 
 
 @checked(
@@ -41,6 +56,7 @@ _NAMES = Kind("a file or list", lambda x: isinstance(x, os.PathLike | Iterable))
     text=FLAG,
     variable=optional(TEXT),
     feature_names=optional(_NAMES),
+    dtype=optional(_DTYPE),
     lazy=optional(WHOLE),
 )
 def read_table(
@@ -142,7 +158,7 @@ def read_table(
     raw = read(path, options)
     X, found = finish(path, raw, options, names)
     if dtype is not None:
-        X = X.astype(_number_type(dtype), copy=False)
+        X = X.astype(dtype, copy=False)
     return Table(X, found, list(raw.dropped), path, raw.labels)
 
 
@@ -182,19 +198,6 @@ def _check_options(options: Options, dtype: Any) -> None:
                 f"{what}, which --similarity mixed (text=True) keeps; leave one of "
                 "them out"
             )
-
-
-def _number_type(dtype: Any) -> Any:
-    """Return a dtype, or say that it is none of numbers."""
-    import numpy as np
-
-    try:
-        found = np.dtype(dtype)
-    except TypeError as err:
-        raise UsageError("dtype is a type of numbers, such as 'float32'") from err
-    if found.kind not in "iuf":
-        raise UsageError(f"dtype is a type of numbers, such as 'float32', not {found}")
-    return found
 
 
 def __dir__() -> list[str]:

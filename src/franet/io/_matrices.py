@@ -43,8 +43,9 @@ def _read_npy(path: Path, options: Options) -> Raw:
     expect(path, "a npy file", b"\x93NUMPY")
     lazy = options.only_opens(path.stat().st_size)
     with reading(path, "npy"), path.open("rb") as file:
-        source: Any = (path, "r") if lazy else (file,)
-        array = _array(path, lambda: np.load(*source, allow_pickle=False))
+        source: Any = path if lazy else file
+        mode: Any = "r" if lazy else None
+        array = _array(path, lambda: np.load(source, mode, allow_pickle=False))
     return Raw(opened(path, array)) if lazy else _found(path, array, options)
 
 
