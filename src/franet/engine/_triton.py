@@ -15,8 +15,6 @@ import triton.language as tl
 
 from franet.engine.measure import Measure
 
-__all__ = ["count_pairs", "graph_products", "masked_sums", "survey"]
-
 # Sides of what one program looks at: measured on an H200.
 _BLOCK = 64
 _SUMS_BLOCK = 32

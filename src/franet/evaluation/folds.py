@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from franet._common.checked import SEED, WHOLE, check_value, checked
 from franet.exceptions import Setting, UsageError
 
-__all__ = ["Fold", "make_folds", "name_folds", "paper_folds", "shuffled_folds"]
-
 PAPER_SEED = 123
 PAPER_FOLDS = 10
 

@@ -22,8 +22,6 @@ from franet.evaluation.folds import Fold
 from franet.exceptions import DataError, Setting, UsageError
 from franet.pairs.similarity._standardize import powers_of_two
 
-__all__ = ["MEASURES", "FoldScorer", "MeasureInfo", "check_measures", "feature_counts"]
-
 # Clusters of more features than this take long and say little of a ranking.
 CLUSTER_LIMIT = 256
 # Distances that are in memory at a time; some arrays of the same size come with them.

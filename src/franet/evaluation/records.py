@@ -11,8 +11,6 @@ from typing import Any, NamedTuple
 from franet._common.version import __version__
 from franet.exceptions import DataError
 
-__all__ = ["RANDOM", "Record", "Row", "changed_parameters", "plain"]
-
 # The label of the ranking by chance, with which the others are compared.
 RANDOM = "random"
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from franet.evaluation._summaries import Recommendation
     from franet.evaluation.statistics import Comparison
 
-__all__ = ["BETTER", "Curve", "Results", "compare"]
-
 BETTER = "better than random"
 _EQUAL = "no better than random"
 _WORSE = "worse than random"

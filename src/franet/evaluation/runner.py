@@ -26,8 +26,6 @@ from franet.evaluation.records import Record
 from franet.evaluation.store import ResultsStore
 from franet.exceptions import Setting, UsageError
 
-__all__ = ["Status", "Summary", "run"]
-
 
 @dataclass(frozen=True)
 class Status:

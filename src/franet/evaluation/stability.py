@@ -9,8 +9,6 @@ import numpy as np
 
 from franet._common.checked import check_value
 
-__all__ = ["jaccard", "kuncheva", "rank_correlation"]
-
 
 def jaccard(tops: Sequence[Sequence[int]]) -> float:
     """Return the mean share of features that two selections have in common.

@@ -15,8 +15,6 @@ from franet._common.files import lock_file
 from franet.evaluation.records import Record, plain
 from franet.exceptions import DataError
 
-__all__ = ["FILES", "ResultsStore", "merge"]
-
 # What a folder of results holds: the file, what SQLite keeps beside it, and a lock.
 FILES = ("results.sqlite", "results.sqlite-journal", "lock")
 _FILE, _, _LOCK = FILES
