@@ -189,8 +189,7 @@ def plot_quality(ranker: Any, ax: Any = None) -> Any:
     ax.set_ylabel(f"quality of the ranking ({title})")
     tidy(ax)
     if not len(ranker.thresholds_):
-        ax.set_xticks([])
-        ax.set_yticks([])
+        ax.set(xticks=[], yticks=[])
         middle = {"transform": ax.transAxes, "ha": "center", "va": "center"}
         ax.text(0.5, 0.5, "no threshold to choose from", color=MUTED, **middle)
         return ax
