@@ -219,8 +219,8 @@ def _levels(found: PostHoc) -> dict[tuple[int, ...], int]:
     out: dict[tuple[int, ...], int] = {}
     for group in found.groups():
         left, right = found.ranks[group[0]], found.ranks[group[-1]]
-        free = [level for level, end in enumerate(ends) if end < left - 0.05]
-        level = free[0] if free else len(ends)
+        free = (level for level, end in enumerate(ends) if end < left - 0.05)
+        level = next(free, len(ends))
         ends[level : level + 1] = [right]
         out[tuple(group)] = level
     return out

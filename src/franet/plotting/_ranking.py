@@ -135,8 +135,7 @@ def plot_similarity(
     bar.outline.set_visible(False)
     what = "similarity" if net.representation is None else "|r|"
     bar.set_label(what if X is not None else f"{what}; blank: no edge")
-    for spine in ax.spines.values():
-        spine.set_visible(False)
+    ax.spines[:].set_visible(False)
     ax.tick_params(length=0)
     named = best if len(best) <= _MOST_NAMED else best[:0]
     names = [short(net.names[j]) for j in named]
