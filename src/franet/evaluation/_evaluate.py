@@ -110,7 +110,9 @@ def evaluate(
     """
     chosen = named_rankers(rankers, references)
     table, columns = _table(X)
-    labels = None if y is None else _labels(y, len(table))
+    labels = None if y is None else np.asarray(y).ravel()
+    if labels is not None and len(labels) != len(table):
+        raise DataError(f"y has {len(labels)} classes for {len(table)} examples")
     names = check_measures(measures, labels is not None)
     classes = [known for known, measure in MEASURES.items() if measure.needs_labels]
     if labels is not None and measures is None:
@@ -195,13 +197,6 @@ def _table(X: Any) -> tuple[NDArray[np.float64], NDArray[Any] | None]:
 def _dense(table: Any) -> NDArray[np.float64]:
     # Neighbors and sums of differences need all cells.
     return table.toarray() if issparse(table) else np.ascontiguousarray(table)
-
-
-def _labels(y: Any, n_examples: int) -> NDArray[Any]:
-    labels = np.asarray(y).ravel()
-    if len(labels) != n_examples:
-        raise DataError(f"y has {len(labels)} classes for {n_examples} examples")
-    return labels
 
 
 def reconstruction(
