@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from franet.evaluation import statistics
-    from franet.evaluation._evaluate import evaluate
-    from franet.evaluation._reconstruction import reconstruction
+    from franet.evaluation._evaluate import evaluate, reconstruction
     from franet.evaluation.folds import make_folds, paper_folds, shuffled_folds
     from franet.evaluation.measures import MEASURES
     from franet.evaluation.records import Record
@@ -39,7 +38,7 @@ _HOME = {
     "evaluate": "_evaluate",
     "make_folds": "folds",
     "paper_folds": "folds",
-    "reconstruction": "_reconstruction",
+    "reconstruction": "_evaluate",
     "run": "runner",
     "shuffled_folds": "folds",
 }

@@ -17,6 +17,8 @@ from scipy import sparse
 
 from franet.evaluation.kernels import add_squares, kth_smallest
 
+Array = NDArray[np.float64]
+
 N_NEIGHBOURS = 5
 # Squared distances that differ by less, relatively, are equal: sums round so much.
 _EQUAL = 1e-11
@@ -28,7 +30,7 @@ _STEP = 256
 _PENALTIES = np.geomspace(1e-4, 1e4, 33)
 
 
-def sizes_of(X: NDArray[np.float64]) -> NDArray[np.intp]:
+def sizes_of(X: Array) -> NDArray[np.intp]:
     """Return roughly how large the values of each column are, as exponents of two.
 
     The mean exponent of the values, zeros aside: not the largest, because a single
@@ -43,12 +45,12 @@ def sizes_of(X: NDArray[np.float64]) -> NDArray[np.intp]:
 
 
 def nested_distances(
-    test: NDArray[np.float64],
-    train: NDArray[np.float64],
+    test: Array,
+    train: Array,
     order: NDArray[np.intp],
     counts: Sequence[int],
     sizes: NDArray[np.intp] | None = None,
-) -> Iterator[tuple[int, NDArray[np.float64]]]:
+) -> Iterator[tuple[int, Array]]:
     """Yield for each count k the squared distances on the first k features.
 
     Each starts from the one before: all counts together cost as much as the last,
@@ -89,7 +91,7 @@ def nested_distances(
         yield k, total
 
 
-def _divided(X: NDArray[np.float64], size: int) -> NDArray[np.float64]:
+def _divided(X: Array, size: int) -> Array:
     """Return X / 2**size, contiguous; what overflows becomes the largest double."""
     X = np.ascontiguousarray(X)
     if size == 0:
@@ -101,7 +103,7 @@ def _divided(X: NDArray[np.float64], size: int) -> NDArray[np.float64]:
     return np.clip(X, -largest, largest)
 
 
-def neighbour_weights(distances: NDArray[np.float64], ties: str) -> Any:
+def neighbour_weights(distances: Array, ties: str) -> Any:
     """Return the weights of the five nearest neighbours of each row.
 
     Parameters
@@ -136,11 +138,7 @@ def neighbour_weights(distances: NDArray[np.float64], ties: str) -> Any:
     return sparse.csr_array(weights)
 
 
-def ridge_weights(
-    test: NDArray[np.float64],
-    train: NDArray[np.float64],
-    gram: NDArray[np.float64],
-) -> NDArray[np.float64]:
+def ridge_weights(test: Array, train: Array, gram: Array) -> Array:
     """Return the weights of ridge regression with an intercept.
 
     One penalty for all targets, the one with the smallest generalised
@@ -174,11 +172,7 @@ def ridge_weights(
     return np.asarray(H)
 
 
-def ridge_prediction(
-    test: NDArray[np.float64],
-    train: NDArray[np.float64],
-    goals: NDArray[np.float64],
-) -> NDArray[np.float64]:
+def ridge_prediction(test: Array, train: Array, goals: Array) -> Array:
     """Return what the regression of `ridge_weights` predicts, less the mean.
 
     It takes no matrix of the examples, and is the faster way if there are more of them
@@ -202,9 +196,7 @@ def ridge_prediction(
     return np.asarray((inner / (λ + α)) @ along)
 
 
-def _decomposed(
-    test: NDArray[np.float64], train: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def _decomposed(test: Array, train: Array) -> tuple[Array, Array, Array]:
     """Return eigenvalues, left singular vectors, and products of `test` with them."""
     m, k = train.shape
     wide = k > m
@@ -216,9 +208,7 @@ def _decomposed(
     return λ, train @ V / np.sqrt(λ), test @ V * np.sqrt(λ)
 
 
-def _penalty(
-    λ: NDArray[np.float64], along: NDArray[np.float64], total: float, m: int
-) -> float:
+def _penalty(λ: Array, along: Array, total: float, m: int) -> float:
     """Return the penalty with the smallest generalised cross-validation error."""
     α = m * _PENALTIES[:, None]
     shrunk = λ / (λ + α)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from franet._common.checked import check_value
 from franet.evaluation._weights import (
+    Array,
     neighbour_weights,
     nested_distances,
     ridge_prediction,
@@ -147,11 +148,7 @@ class FoldScorer:
     """
 
     def __init__(
-        self,
-        X: NDArray[np.float64],
-        fold: Fold,
-        y: NDArray[Any] | None = None,
-        seed: int = 0,
+        self, X: Array, fold: Fold, y: NDArray[Any] | None = None, seed: int = 0
     ) -> None:
         self.train = X[fold.train]
         self.test = X[fold.test]
@@ -244,7 +241,7 @@ class FoldScorer:
                 yield "rmae_scaled", k, self._error(weights, rows)
 
     @cached_property
-    def _scaled(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _scaled(self) -> tuple[Array, Array]:
         """Both parts, standardized by the training part."""
         factors = powers_of_two(np.abs(self.train).max(axis=0))
         train = self.train * factors
@@ -254,13 +251,13 @@ class FoldScorer:
             test = np.clip(self.test * factors, -_FAR, _FAR)
         return (train - mean) / σ, np.clip((test - mean) / σ, -_FAR, _FAR)
 
-    def _centred(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _centred(self) -> tuple[Array, Array]:
         """Return the goals of both parts, less the mean of the training part."""
         mean = self._goal_train.mean(axis=0)
         return self._goal_train - mean, self._goal_test - mean
 
     @cached_property
-    def _goal_gram(self) -> NDArray[np.float64]:
+    def _goal_gram(self) -> Array:
         """Inner products of the training examples over all goals."""
         goals, _ = self._centred()
         return np.asarray(goals @ goals.T)

@@ -7,17 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from franet._common.checked import (
-    COMPARISON,
-    FLAG,
-    NUMBER,
-    RESULTS,
-    SEVERAL,
-    TEXT,
-    WHOLE,
-    check_value,
-    optional,
-)
+from franet._common import checked as kinds
 from franet.evaluation.measures import MEASURES
 from franet.evaluation.records import RANDOM
 from franet.evaluation.results import Results
@@ -56,7 +46,10 @@ CORNERS = np.array([[0.0, 0.0], [0.5, _HEIGHT], [1.0, 0.0]])
 
 
 @picture(
-    results=RESULTS, dataset=optional(TEXT), measure=TEXT, rankers=optional(SEVERAL)
+    results=kinds.RESULTS,
+    dataset=kinds.optional(kinds.TEXT),
+    measure=kinds.TEXT,
+    rankers=kinds.optional(kinds.SEVERAL),
 )
 def plot_curves(
     results: Results,
@@ -114,7 +107,9 @@ def plot_curves(
     return ax
 
 
-@picture(alpha=NUMBER, n_sets=optional(WHOLE), lower_is_better=FLAG)
+@picture(
+    alpha=kinds.NUMBER, n_sets=kinds.optional(kinds.WHOLE), lower_is_better=kinds.FLAG
+)
 def plot_critical_difference(
     scores: Any,
     names: Any = None,
@@ -178,22 +173,17 @@ def _ranks_of(
         table = check_scores(scores)
         if n_sets is not None and n_sets != len(table):
             raise UsageError(f"{{}}: the table has {len(table)} data sets.", given)
-        mean = average_ranks(table, lower_is_better=lower_is_better)
-        n_sets = len(table)
-    else:
-        if n_sets is None or n_sets < 1:
-            raise UsageError("{}: average ranks need the number of data sets.", given)
-        if not lower_is_better:
-            raise UsageError(
-                "{} applies to scores of each data set, not to scores that are "
-                "average ranks, of which 1 is best.",
-                Setting("lower_is_better", False),
-                remedy="Leave it out.",
-            )
-        mean = check_scores([scores], "average ranks")[0]
-    if len(mean) < 2:
-        raise DataError(f"scores: there is {len(mean)} ranker, a comparison needs two")
-    return mean, n_sets
+        return average_ranks(table, lower_is_better=lower_is_better), len(table)
+    if n_sets is None or n_sets < 1:
+        raise UsageError("{}: average ranks need the number of data sets.", given)
+    if not lower_is_better:
+        raise UsageError(
+            "{} applies to scores of each data set, not to scores that are "
+            "average ranks, of which 1 is best.",
+            Setting("lower_is_better", False),
+            remedy="Leave it out.",
+        )
+    return check_scores([scores], "average ranks")[0], n_sets
 
 
 def _names_of(scores: Any, names: Any, k: int) -> list[str]:
@@ -210,7 +200,7 @@ def _column(control: Any, names: list[str]) -> int | None:
     if not isinstance(control, str):
         return control if control is None else int(control)
     known = f"there is no such ranker. Choose one of {', '.join(names)}."
-    check_value("control", control, control in names, known)
+    kinds.check_value("control", control, control in names, known)
     return names.index(control)
 
 
@@ -229,8 +219,8 @@ def _levels(found: PostHoc) -> dict[tuple[int, ...], int]:
     out: dict[tuple[int, ...], int] = {}
     for group in found.groups():
         left, right = found.ranks[group[0]], found.ranks[group[-1]]
-        free = [level for level, end in enumerate(ends) if end < left - 0.05]
-        level = free[0] if free else len(ends)
+        free = (level for level, end in enumerate(ends) if end < left - 0.05)
+        level = next(free, len(ends))
         ends[level : level + 1] = [right]
         out[tuple(group)] = level
     return out
@@ -302,7 +292,7 @@ def _draw_names(
             _write(ax, x, y, text, ha=align, va="center", fontsize=9, weight=weight)
 
 
-@picture(comparison=COMPARISON)
+@picture(comparison=kinds.COMPARISON)
 def plot_simplex(comparison: Comparison, *, ax: Any = None) -> Any:
     """Draw each draw of a comparison by its probabilities of the three regions.
 
@@ -339,12 +329,13 @@ def plot_simplex(comparison: Comparison, *, ax: Any = None) -> Any:
         zorder=2,
     )
     # Cells at an edge may stick out a little, else draws along it would not be seen.
-    cells.set_clip_path(Polygon(_grown(0.012), closed=True, transform=ax.transData))
-    _borders(ax)
+    middle = CORNERS.mean(axis=0)
+    grown = middle + (CORNERS - middle) * (1.0 + 2.0 * np.sqrt(3.0) * 0.012)
+    cells.set_clip_path(Polygon(grown, closed=True, transform=ax.transData))
+    for side in (CORNERS + np.roll(CORNERS, -1, axis=0)) / 2.0:
+        ax.plot(*np.transpose([middle, side]), color=MUTED, lw=1.0, ls="--", zorder=3)
     _label(ax, comparison)
-    ax.set_xlim(-0.22, 1.22)
-    ax.set_ylim(-0.17, _HEIGHT + 0.15)
-    ax.set_aspect("equal")
+    ax.set(xlim=(-0.22, 1.22), ylim=(-0.17, _HEIGHT + 0.15), aspect="equal")
     ax.set_axis_off()
     return ax
 
@@ -352,18 +343,6 @@ def plot_simplex(comparison: Comparison, *, ax: Any = None) -> Any:
 def project(regions: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the points of the triangle whose distances to the sides are these."""
     return np.asarray(regions @ CORNERS)
-
-
-def _grown(by: float) -> NDArray[np.float64]:
-    middle = CORNERS.mean(axis=0)
-    return np.asarray(middle + (CORNERS - middle) * (1.0 + 2.0 * np.sqrt(3.0) * by))
-
-
-def _borders(ax: Any) -> None:
-    middle = CORNERS.mean(axis=0)
-    for j in range(3):
-        side = (CORNERS[j] + CORNERS[(j + 1) % 3]) / 2.0
-        ax.plot(*np.transpose([middle, side]), color=MUTED, lw=1.0, ls="--", zorder=3)
 
 
 def _label(ax: Any, comparison: Comparison) -> None:

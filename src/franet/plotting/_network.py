@@ -26,6 +26,8 @@ from franet.plotting._style import (
     short,
 )
 
+Array = NDArray[np.float64]
+
 
 @picture(
     network=NETWORK,
@@ -130,9 +132,7 @@ def _by_size(member: NDArray[np.intp], counted: Any = True) -> NDArray[np.intp]:
     return out
 
 
-def _sizes(
-    ax: Any, scores: NDArray[np.float64], places: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _sizes(ax: Any, scores: Array, places: Array) -> Array:
     """Return areas of nodes, by score; the largest just touch their neighbours."""
     low, high = float(scores.min()), float(scores.max())
     share = (scores - low) / (high - low) if high > low else np.full(len(scores), 0.5)
@@ -145,11 +145,7 @@ def _sizes(
 
 
 def _draw_edges(
-    ax: Any,
-    drawn: Any,
-    places: NDArray[np.float64],
-    colors: list[str],
-    signs: Representation | None,
+    ax: Any, drawn: Any, places: Array, colors: list[str], signs: Representation | None
 ) -> None:
     """Draw the edges; dashed where a correlation is negative and the weight not."""
     from matplotlib.collections import LineCollection
@@ -185,8 +181,8 @@ def _draw_edges(
 def _name(
     ax: Any,
     part: AttributeNetwork,
-    places: NDArray[np.float64],
-    size: NDArray[np.float64],
+    places: Array,
+    size: Array,
     member: NDArray[np.intp],
     most: int,
 ) -> None:

@@ -135,8 +135,7 @@ def plot_similarity(
     bar.outline.set_visible(False)
     what = "similarity" if net.representation is None else "|r|"
     bar.set_label(what if X is not None else f"{what}; blank: no edge")
-    for spine in ax.spines.values():
-        spine.set_visible(False)
+    ax.spines[:].set_visible(False)
     ax.tick_params(length=0)
     named = best if len(best) <= _MOST_NAMED else best[:0]
     names = [short(net.names[j]) for j in named]
@@ -189,8 +188,7 @@ def plot_quality(ranker: Any, ax: Any = None) -> Any:
     ax.set_ylabel(f"quality of the ranking ({title})")
     tidy(ax)
     if not len(ranker.thresholds_):
-        ax.set_xticks([])
-        ax.set_yticks([])
+        ax.set(xticks=[], yticks=[])
         middle = {"transform": ax.transAxes, "ha": "center", "va": "center"}
         ax.text(0.5, 0.5, "no threshold to choose from", color=MUTED, **middle)
         return ax

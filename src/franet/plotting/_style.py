@@ -67,10 +67,8 @@ def new_axes(ax: Any, size: tuple[float, float]) -> Any:
 
 def tidy(ax: Any) -> None:
     """Leave out the lines of a frame that say nothing."""
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
-    for side in ("bottom", "left"):
-        ax.spines[side].set_color("#c4c9d0")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.spines[["bottom", "left"]].set_color("#c4c9d0")
     ax.tick_params(colors=MUTED, labelcolor=INK)
 
 

@@ -115,14 +115,13 @@ class _Chains:
     def __init__(self, model: Model, n_chains: int, rng: np.random.Generator) -> None:
         self.model = model
         self.rng = rng
-        size = n_chains
         far = float(np.abs(model.mean).max())
-        self.mu = rng.uniform(-1.0, 1.0, size) * min(far, model.bound)
-        self.s = model.s_start * np.exp(rng.uniform(-2.0, 2.0, size))
-        self.u = rng.random(size)
+        self.mu = rng.uniform(-1.0, 1.0, n_chains) * min(far, model.bound)
+        self.s = model.s_start * np.exp(rng.uniform(-2.0, 2.0, n_chains))
+        self.u = rng.random(n_chains)
         self.nu = _degrees(self.u)
         # Between the data and μ: chains start with much shrinking, or with little.
-        pull = rng.random((size, 1))
+        pull = rng.random((n_chains, 1))
         self.delta = pull * model.mean + (1.0 - pull) * self.mu[:, None]
 
     def step(self) -> None:

@@ -308,7 +308,12 @@ def hierarchical(
             "a and b: there is one data set, so nothing to learn how sets differ from; "
             "use correlated_t_test"
         )
-    _check_sizes(n_draws, n_chains, n_warmup)
+    for name, value, least, why in (
+        ("n_chains", n_chains, 4, ", to compare them"),
+        ("n_draws", n_draws, 4 * n_chains, f", 4 for each of the {n_chains} chains"),
+        ("n_warmup", n_warmup, 0, ""),
+    ):
+        check_value(name, value, value >= least, f"give at least {least}{why}")
     start = perf_counter()
     seed = check_random_state(random_state).randint(2**31 - 1)
     size = np.maximum(np.abs(np.asarray(a)), np.abs(np.asarray(b)))
@@ -339,15 +344,6 @@ def hierarchical(
         ess=sizes,
         seconds=seconds,
     )
-
-
-def _check_sizes(n_draws: int, n_chains: int, n_warmup: int) -> None:
-    for name, value, least, why in (
-        ("n_chains", n_chains, 4, ", to compare them"),
-        ("n_draws", n_draws, 4 * n_chains, f", 4 for each of the {n_chains} chains"),
-        ("n_warmup", n_warmup, 0, ""),
-    ):
-        check_value(name, value, value >= least, f"give at least {least}{why}")
 
 
 def _scaled(

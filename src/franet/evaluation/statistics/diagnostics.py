@@ -54,8 +54,11 @@ def effective_size(draws: Any) -> float:
     within, total = _variances(x)
     if total == 0:  # all draws are equal: there is nothing to be unsure of
         return float(m * n)
-    lagged = _autocovariance(x).mean(axis=0)
-    rho = 1.0 - (within - lagged) / total
+    size = next_fast_len(2 * n)
+    spectrum = rfft(x - x.mean(axis=1, keepdims=True), size, axis=1)
+    power = irfft(np.abs(spectrum) ** 2, size, axis=1)[:, :n]
+    autocovariance = (power / (n - 1)).mean(axis=0)
+    rho = 1.0 - (within - autocovariance) / total
     rho[0] = 1.0
     # Geyer: sums of neighbours are positive and fall; where not, noise has begun.
     pairs = rho[0 : n - n % 2 : 2] + rho[1::2]
@@ -96,10 +99,3 @@ def _plain_r_hat(x: NDArray[np.float64]) -> float:
     if within == 0:
         return 1.0 if total == 0 else float("inf")
     return float(np.sqrt(total / within))
-
-
-def _autocovariance(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    n = x.shape[1]
-    spectrum = rfft(x - x.mean(axis=1, keepdims=True), next_fast_len(2 * n), axis=1)
-    power = irfft(np.abs(spectrum) ** 2, next_fast_len(2 * n), axis=1)[:, :n]
-    return np.asarray(power / (n - 1))

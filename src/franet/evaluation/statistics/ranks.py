@@ -273,7 +273,8 @@ def friedman(
     (6.5, 0.039)
     """
     place = ranks(scores, lower_is_better=lower_is_better)
-    n, k = _at_least_two(place)
+    n, k = place.shape
+    _check_two(k)
     middle = (k + 1) / 2
     mean = place.mean(axis=0)
     # The spread of the ranks is k(k² − 1)/12 in a row, less where there are ties.
@@ -319,7 +320,7 @@ def nemenyi(
     (1.353, [[0, 1], [1, 2]])
     """
     place = ranks(scores, lower_is_better=lower_is_better)
-    return from_ranks(place.mean(axis=0), _at_least_two(place)[0], alpha=alpha)
+    return from_ranks(place.mean(axis=0), len(place), alpha=alpha)
 
 
 def bonferroni_dunn(
@@ -351,8 +352,7 @@ def bonferroni_dunn(
     array([1.    , 0.1665, 0.0011])
     """
     place = ranks(scores, lower_is_better=lower_is_better)
-    n, _ = _at_least_two(place)
-    return from_ranks(place.mean(axis=0), n, alpha=alpha, control=control)
+    return from_ranks(place.mean(axis=0), len(place), alpha=alpha, control=control)
 
 
 def from_ranks(
@@ -363,8 +363,9 @@ def from_ranks(
     control: int | None = None,
 ) -> PostHoc:
     """Return the test of average ranks over n_sets: all pairs, or with a control."""
-    check_between("alpha", alpha, 0.0, 1.0)
     k = len(mean)
+    _check_two(k)
+    check_between("alpha", alpha, 0.0, 1.0)
     error = float(np.sqrt(k * (k + 1) / (6.0 * n_sets)))
     if control is None:
         gap = np.abs(mean[:, None] - mean) / error
@@ -384,8 +385,6 @@ def from_ranks(
     return PostHoc(mean, width * error, p, alpha, n_sets, int(control))
 
 
-def _at_least_two(table: NDArray[np.float64]) -> tuple[int, int]:
-    n, k = table.shape
+def _check_two(k: int) -> None:
     if k < 2:
         raise DataError(f"scores: there is {k} ranker, a comparison needs two")
-    return n, k
