@@ -129,7 +129,8 @@ def make_plan(source: PairSource, task: EngineTask) -> Plan:
     """
     n = source.n
     pairs = n * (n - 1) // 2
-    budget = Budget.of(task.max_memory, task.n_thresholds, task.n_threads)
+    asked = task.settings
+    budget = Budget.of(asked.max_memory, asked.n_thresholds, task.n_threads)
     fixed = source.nbytes + budget.reserved(n, source.block)
     # As many as are stored if the dense graphs turn out to matter.
     kept = BYTES_PER_PAIR * min(pairs, TileEngine.DEEP_PAIRS)
