@@ -181,10 +181,6 @@ class Levels:
             self._corrections[i] = self._harvest.correction(limit, self.measure)
         return self._corrections[i]
 
-    def graph(self, i: int) -> Level:
-        """Return graph `i` as a centrality sees it."""
-        return Level(self, i)
-
     def matrix(self, i: int) -> Any:
         """Return the adjacency matrix of graph `i` as a CSR array."""
         if self.kept is not None and i < self.n_kept:
@@ -202,7 +198,7 @@ class Levels:
 
 
 class Level:
-    """One of the graphs, stored or streamed."""
+    """One of the graphs, stored or streamed, as a centrality sees it."""
 
     def __init__(self, levels: Levels, i: int) -> None:
         self.n = levels.n

@@ -18,7 +18,7 @@ from scipy import sparse
 from franet._common.progress import report
 from franet._common.returned import finite_numbers
 from franet.engine._numpy import TileEngine
-from franet.engine.levels import Levels
+from franet.engine.levels import Level, Levels
 from franet.engine.measure import Extrema, Measure
 from franet.exceptions import DataError
 from franet.quality import EQUAL, QUALITIES
@@ -314,7 +314,7 @@ class _Search:
         name = self.settings.centrality
         centrality = from_function(name) if callable(name) else CENTRALITIES[name]
         for done, i in enumerate(wanted):
-            self.solved[i] = centrality(self.levels.graph(i))
+            self.solved[i] = centrality(Level(self.levels, i))
             report("centralities", done + 1, len(wanted))
 
     def _network(self, winner: int) -> tuple[Any, bool]:
