@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import InitVar, dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from franet.engine.passes import Degrees, Product, Strongest
 SAMPLED = 16
 
 
+@dataclass(eq=False)
 class Levels:
     """The graphs of all thresholds.
 
@@ -45,16 +47,13 @@ class Levels:
         Whether the degrees of streamed graphs are rough.
     """
 
-    def __init__(
-        self,
-        engine: TileEngine,
-        extrema: Extrema,
-        edges: NDArray[np.float64],
-        measure: Measure,
-    ) -> None:
-        self.engine = engine
-        self.edges = edges
-        self.measure = measure
+    engine: TileEngine
+    extrema: InitVar[Extrema]
+    edges: NDArray[np.float64]
+    measure: Measure
+
+    def __post_init__(self, extrema: Extrema) -> None:
+        engine, edges, measure = self.engine, self.edges, self.measure
         self.n = engine.n
         self.n_kept = len(edges)
         capacity, error = self.n * (self.n - 1) // 2, engine.source.error
