@@ -186,14 +186,19 @@ class Levels:
             return self.kept.matrix(i)
         return self._store(self.edges[[i]], i).matrix(0)
 
-    def strongest(self, i: int, most: int) -> Any:
-        """Return about `most` edges of graph `i`: the strongest of each feature."""
+    def network(self, i: int, most: int) -> tuple[Any, bool]:
+        """Return the adjacency matrix of graph `i`, and whether it is cut.
+
+        Of more than `most` edges it has about as many: the strongest of each feature.
+        """
+        if self.n_edges[i] // 2 <= most:
+            return self.matrix(i), False
         per_feature = max(1, most // self.n)
         if self.kept is not None and i < self.n_kept:
-            return self.kept.strongest(i, per_feature)
+            return self.kept.strongest(i, per_feature), True
         heaps = self.engine.reduce(Strongest(float(self.edges[i]), per_feature))
         j, k, d = heap_edges(**heaps)
-        return adjacency(j, k, self.measure.weights(d), self.n)
+        return adjacency(j, k, self.measure.weights(d), self.n), True
 
 
 class Level:

@@ -262,7 +262,8 @@ class _Search:
             outcome.winner, outcome.reason = winner, ""
             outcome.scores = self._scores(winner)
             outcome.degrees = levels.degrees(winner)
-            outcome.network, outcome.truncated = self._network(winner)
+            network = levels.network(winner, settings.max_edges)
+            outcome.network, outcome.truncated = network
             denser = [i for i in candidates if i > winner]
             if settings.second_key and denser:
                 outcome.second_key = self._scores(denser[0])
@@ -316,9 +317,3 @@ class _Search:
         for done, i in enumerate(wanted):
             self.solved[i] = centrality(Level(self.levels, i))
             report("centralities", done + 1, len(wanted))
-
-    def _network(self, winner: int) -> tuple[Any, bool]:
-        levels, most = self.levels, self.settings.max_edges
-        if levels.n_edges[winner] // 2 <= most:
-            return levels.matrix(winner), False
-        return levels.strongest(winner, most), True
