@@ -173,7 +173,8 @@ def test_stored_graphs(device, weighted):
     j, k = (ends[pairs].astype(np.int32) for ends in np.triu_indices(n, 1))
     first = rng.integers(0, n_graphs, size).astype(np.int16)
     weight = rng.random(size) if weighted else np.ones(size)
-    graphs = TorchGraphs(n, torch.device(device), j, k, first, weight, n_graphs)
+    edges = {"j": j, "k": k, "first": first, "weight": weight}
+    graphs = TorchGraphs(n, torch.device(device), n_graphs, **edges)
     x = rng.random(n)
     for i in range(n_graphs):
         W = np.zeros((n, n))

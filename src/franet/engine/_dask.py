@@ -15,7 +15,6 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -212,7 +211,18 @@ class DaskWorkers:
         name : str
             What the tasks are called on the dashboard.
         """
-        send = partial(self._submit, function, f"franet_{'_'.join(name.split())}")
+
+        def send(job: tuple[Any, ...]) -> Any:
+            return self._client.submit(
+                function,
+                self._recipe,
+                self._on_workers(),
+                *job,
+                key=f"franet_{'_'.join(name.split())}-{secrets.token_hex(8)}",
+                # What is wrong with a table is so on every worker.
+                retries=0 if function is about else _RETRIES,
+            )
+
         ahead = 2 * self.check_workers() + _AHEAD
         tasks: _Tasks = deque()
         try:
@@ -226,20 +236,6 @@ class DaskWorkers:
             # The scheduler drops tasks that nobody waits for.
             for _, future in tasks:
                 future.release()
-
-    def _submit(
-        self, function: Callable[..., Any], name: str, job: tuple[Any, ...]
-    ) -> Any:
-        """Send a task out; returns its future."""
-        return self._client.submit(
-            function,
-            self._recipe,
-            self._on_workers(),
-            *job,
-            key=f"{name}-{secrets.token_hex(8)}",
-            # What is wrong with a table is so on every worker.
-            retries=0 if function is about else _RETRIES,
-        )
 
     def _first(self, tasks: _Tasks, send: Callable[..., Any]) -> Any:
         """Return the result of the first task; where it is lost, send it out again."""

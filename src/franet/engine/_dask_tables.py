@@ -41,16 +41,13 @@ class TableFile:
         return self.opener(self.path, *self.arguments)
 
 
-def _open_array(path: str, lazy: bool) -> Any:
-    """Map a .npy file."""
-    X = np.load(path, mmap_mode="r")
-    # The kernels are compiled for plain arrays.
-    return open_columns(X) if lazy else X.view(np.ndarray)
-
-
 def _open_mapped(path: str, lazy: bool, *layout: Any) -> Any:
-    """Map an array that the user has mapped: dtype, mode, offset, shape, order."""
-    X = np.memmap(path, *layout)
+    """Map an array that the user has mapped: dtype, mode, offset, shape, order.
+
+    Without these, a .npy file.
+    """
+    X = np.memmap(path, *layout) if layout else np.load(path, mmap_mode="r")
+    # The kernels are compiled for plain arrays.
     return MappedColumns(X) if lazy else X.view(np.ndarray)
 
 
@@ -134,10 +131,10 @@ def deposit(table: Any, folder: Path, client: Any = None) -> TableFile:
     path = str(folder / "table.npy")
     if isinstance(table, np.ndarray):
         np.save(path, table)
-        return TableFile(path, _open_array, (False,))
+        return TableFile(path, _open_mapped, (False,))
     if isinstance(table, Columns) and not table.is_sparse:
         _copy(table, path, client)
-        return TableFile(path, _open_array, (True,))
+        return TableFile(path, _open_mapped, (True,))
     path = str(folder / "table.npz")
     if isinstance(table, CodedTable):
         np.savez(path, values=table.values, is_category=table.is_category)

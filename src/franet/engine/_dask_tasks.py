@@ -16,15 +16,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from franet._common.memory import ArrayStore
 from franet._common.version import __version__
 from franet.engine._dask_tables import TableFile
+from franet.engine._numpy import TileEngine
 from franet.engine._windows import Window, WindowSource
 from franet.engine.passes import Pass, State
 from franet.exceptions import BackendError, Setting, UsageError
 from franet.pairs.columns import Columns
 from franet.pairs.similarity import open_source
-from franet.pairs.tiles import PairSource, TileRunner
+from franet.pairs.tiles import PairSource
 
 # Tables that a worker holds at a time.
 _MOST_SOURCES = 2
@@ -80,13 +80,8 @@ def run_part(
     worker = _worker()
     with _turns.setdefault(worker.address, threading.Lock()):
         source = WindowSource(_open(recipe, handed)[0], window)
-        state = what.start(window.grid, ArrayStore(on_disk=False))
-        TileRunner(worker.state.nthreads).run(
-            window.rounds(chosen),
-            lambda tile: what.visit(source, tile, state),
-            what.stage,
-        )
-        return what.close(state)
+        engine = TileEngine(source, worker.state.nthreads)
+        return engine.visit_tiles(what, window.rounds(chosen))
 
 
 def about(recipe: SourceRecipe, handed: Any, names: Any) -> dict[str, Any]:

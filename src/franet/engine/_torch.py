@@ -197,7 +197,7 @@ class TorchDistanceSource(TorchSource):
 @contextmanager
 def open_torch(task: EngineTask) -> Iterator[tuple[TorchEngine, NDArray[np.bool_]]]:
     """Give the engine of a torch device, and which columns have no similarity."""
-    where = task.place.device, task.max_memory
+    where = task.place.device, task.settings.max_memory
     source, constant = open_torch_source(task.table, task.options, *where)
     with open_checkpoint(task.checkpoint, source, task.settings) as checkpoint:
         yield TorchEngine(source, checkpoint), constant

@@ -59,40 +59,28 @@ class TorchGraphs(KeptGraphs):
         Number of features.
     device : torch.device
         Where the edges lie.
-    j, k : tensor of int
-        Both ends of each edge.
-    first : tensor of int
-        The first graph that has the edge.
-    weight : tensor
-        Its weight.
     n_graphs : int
         Number of graphs.
+    **edges : tensor
+        Of each edge both ends (j and k), the first graph that has it (first), and its
+        weight (weight).
     """
 
-    def __init__(
-        self,
-        n: int,
-        device: Any,
-        j: Any,
-        k: Any,
-        first: Any,
-        weight: Any,
-        n_graphs: int,
-    ) -> None:
+    def __init__(self, n: int, device: Any, n_graphs: int, **edges: Any) -> None:
         self.n = n
         # The methods of the class above are all replaced, and so is what they need.
         self._torch = torch = _torch.load()
         self._device = device
         self._n_graphs = int(n_graphs)
-        tensors = (torch.as_tensor(x, device=device) for x in (j, k, first, weight))
-        j, k, first, weight = tensors
+        j, k, first, weight = (
+            torch.as_tensor(edges[x], device=device)
+            for x in ("j", "k", "first", "weight")
+        )
         key = torch.cat([j, k]).long() * self._n_graphs + torch.cat([first, first])
-        self._column = torch.cat([k, j])
-        self._weight = torch.cat([weight, weight])
         # A stable order, so that sums are the same in every run.
         key, order = torch.sort(key, stable=True)
-        self._column = self._column[order]
-        self._weight = self._weight[order]
+        self._column = torch.cat([k, j])[order]
+        self._weight = torch.cat([weight, weight])[order]
         self._first = (key % self._n_graphs).to(torch.int16)
         size = torch.bincount(key, minlength=n * self._n_graphs)
         del key, order
@@ -220,11 +208,9 @@ class _Iterations:
         # What a graph that is done had last stays as it is.
         scores = torch.where(self.connected, self.d * self.y * self.root, self.base)
         rows = array(scores.T.contiguous())
-        known = zip(
-            rows, self.discarded.tolist(), self.low.tolist(), self.high.tolist(),
-            strict=True,
-        )  # fmt: skip
-        return [Solution(None if gone else r, lo, hi) for r, gone, lo, hi in known]
+        known = (x.tolist() for x in (self.discarded, self.low, self.high))
+        found = zip(rows, *known, strict=True)
+        return [Solution(None if gone else r, lo, hi) for r, gone, lo, hi in found]
 
     def _judge(self, best: float, active: Any) -> Any:
         """Bound the errors and RQH; return which graphs are done."""

@@ -16,10 +16,9 @@ from franet._common.memory import available_bytes
 from franet._common.optional import require
 from franet.exceptions import MissingExtraError, Setting, UsageError
 
-# Torch devices that need no word before them. "cpu" is not among them, because the
-# cores of this machine are faster by NumPy.
-_DEVICE = re.compile(r"(cuda|mps|xpu)(:\d+)?")
-_TORCH = "torch:"
+# Torch devices, and those that need no word before them. "cpu" is not among these,
+# because the cores of this machine are faster by NumPy.
+_DEVICE = re.compile(r"(cuda|mps|xpu)(:\d+)?|torch:.*", re.DOTALL)
 _AUTO = Setting("backend", "auto")
 _CHOICES = {
     "numpy": "'numpy' (the cores of this machine)",
@@ -68,11 +67,10 @@ class EngineTask:
         How features are compared: `similarity`, `p`, `variant` and `pairwise`, as
         :func:`franet.pairs.similarity.open_source` takes them.
     settings : dataclass
-        What is searched for; a checkpoint is of one search only.
-    n_thresholds, n_threads : int
-        What the search needs depends on them.
-    max_memory : int or None
-        Bytes that may be used.
+        What is searched for; a checkpoint is of one search only. What the search needs
+        depends on its `n_thresholds`; `max_memory` are the bytes that may be used.
+    n_threads : int
+        Number of threads.
     checkpoint : path-like or None
         The folder of the checkpoint.
     """
@@ -83,9 +81,7 @@ class EngineTask:
     names: Any
     options: dict[str, Any]
     settings: Any
-    n_thresholds: int
     n_threads: int
-    max_memory: int | None
     checkpoint: Any
 
 
@@ -107,16 +103,12 @@ def parse_place(backend: Any, kinds: tuple[str, ...]) -> Place:
     ('torch', 'cuda:1')
     """
     given = Setting("backend", backend)
-    if not isinstance(backend, str):
-        if "dask" in kinds:
-            return Place("dask", scheduler=backend, given=given)
-    elif backend in ("auto", *kinds):
+    is_text = isinstance(backend, str)
+    if is_text and backend in ("auto", *kinds):
         return Place(backend, given=given)
-    elif "torch" in kinds and _DEVICE.fullmatch(backend):
-        return Place("torch", backend, given=given)
-    elif "torch" in kinds and backend.startswith(_TORCH):
-        return Place("torch", backend.removeprefix(_TORCH), given=given)
-    elif "dask" in kinds and "://" in backend:
+    if "torch" in kinds and is_text and _DEVICE.fullmatch(backend):
+        return Place("torch", backend.removeprefix("torch:"), given=given)
+    if "dask" in kinds and (not is_text or "://" in backend):
         return Place("dask", scheduler=backend, given=given)
     known = ", ".join(_CHOICES[kind] for kind in kinds)
     raise UsageError(

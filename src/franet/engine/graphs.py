@@ -18,6 +18,9 @@ from franet.pairs.tiles import Tile, TileRunner
 
 # Rounds of conjugate gradients at the most: far more than a graph takes.
 _MOST_ROUNDS = 10_000
+# The arrays of edges, as :mod:`franet.engine.graph_kernels` describes them; the first
+# four have an entry for each tile.
+_EDGES = ("row", "col", "start", "ends", "index", "weight")
 
 
 @dataclass
@@ -119,10 +122,9 @@ def merge_edges(parts: list[dict[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]
         {**part, "start": part["start"] + at, "ends": part["ends"] + at}
         for part, at in zip(parts, before, strict=True)
     ]
-    names = ("row", "col", "start", "ends", "index", "weight")
-    found = {x: np.concatenate([part[x] for part in shifted], axis=-1) for x in names}
+    found = {x: np.concatenate([part[x] for part in shifted], axis=-1) for x in _EDGES}
     order = np.lexsort((found["col"], found["row"]))
-    return found | {name: found[name][..., order] for name in names[:4]}
+    return found | {name: found[name][..., order] for name in _EDGES[:4]}
 
 
 class KeptGraphs:
@@ -135,24 +137,16 @@ class KeptGraphs:
     ----------
     n : int
         Number of features.
-    row, col, start, ends, index, weight : ndarray
-        The edges, as :mod:`franet.engine.graph_kernels` describes them.
+    **edges : ndarray
+        The edges: row, col, start, ends, index and weight, as
+        :mod:`franet.engine.graph_kernels` describes them.
     """
 
     batch = 4
 
-    def __init__(
-        self,
-        n: int,
-        row: NDArray[np.int64],
-        col: NDArray[np.int64],
-        start: NDArray[np.int64],
-        ends: NDArray[np.int64],
-        index: NDArray[np.uint32],
-        weight: NDArray[np.float64],
-    ) -> None:
+    def __init__(self, n: int, **edges: NDArray[Any]) -> None:
         self.n = n
-        self._edges = row, col, start, ends, index, weight
+        self._edges = tuple(edges[name] for name in _EDGES)
         self.degrees = self._sum_degrees(n, *self._edges)
 
     @staticmethod

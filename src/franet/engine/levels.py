@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import InitVar, dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from franet.engine.passes import Degrees, Product, Strongest
 SAMPLED = 16
 
 
+@dataclass(eq=False)
 class Levels:
     """The graphs of all thresholds.
 
@@ -45,16 +47,13 @@ class Levels:
         Whether the degrees of streamed graphs are rough.
     """
 
-    def __init__(
-        self,
-        engine: TileEngine,
-        extrema: Extrema,
-        edges: NDArray[np.float64],
-        measure: Measure,
-    ) -> None:
-        self.engine = engine
-        self.edges = edges
-        self.measure = measure
+    engine: TileEngine
+    extrema: InitVar[Extrema]
+    edges: NDArray[np.float64]
+    measure: Measure
+
+    def __post_init__(self, extrema: Extrema) -> None:
+        engine, edges, measure = self.engine, self.edges, self.measure
         self.n = engine.n
         self.n_kept = len(edges)
         capacity, error = self.n * (self.n - 1) // 2, engine.source.error
@@ -181,28 +180,29 @@ class Levels:
             self._corrections[i] = self._harvest.correction(limit, self.measure)
         return self._corrections[i]
 
-    def graph(self, i: int) -> Level:
-        """Return graph `i` as a centrality sees it."""
-        return Level(self, i)
-
     def matrix(self, i: int) -> Any:
         """Return the adjacency matrix of graph `i` as a CSR array."""
         if self.kept is not None and i < self.n_kept:
             return self.kept.matrix(i)
         return self._store(self.edges[[i]], i).matrix(0)
 
-    def strongest(self, i: int, most: int) -> Any:
-        """Return about `most` edges of graph `i`: the strongest of each feature."""
+    def network(self, i: int, most: int) -> tuple[Any, bool]:
+        """Return the adjacency matrix of graph `i`, and whether it is cut.
+
+        Of more than `most` edges it has about as many: the strongest of each feature.
+        """
+        if self.n_edges[i] // 2 <= most:
+            return self.matrix(i), False
         per_feature = max(1, most // self.n)
         if self.kept is not None and i < self.n_kept:
-            return self.kept.strongest(i, per_feature)
+            return self.kept.strongest(i, per_feature), True
         heaps = self.engine.reduce(Strongest(float(self.edges[i]), per_feature))
         j, k, d = heap_edges(**heaps)
-        return adjacency(j, k, self.measure.weights(d), self.n)
+        return adjacency(j, k, self.measure.weights(d), self.n), True
 
 
 class Level:
-    """One of the graphs, stored or streamed."""
+    """One of the graphs, stored or streamed, as a centrality sees it."""
 
     def __init__(self, levels: Levels, i: int) -> None:
         self.n = levels.n

@@ -246,17 +246,9 @@ class Degrees(Pass):
 
     def add(self, tile: Tile, D: NDArray[Any], state: State) -> None:
         """Add the pairs of a tile that is at hand."""
-        kernels.degrees(
-            D,
-            *tile.shape,
-            tile.is_diagonal,
-            tile.rows.start,
-            tile.cols.start,
-            self.edges,
-            *self.measure.arguments,
-            count=state["count"],
-            weight=state["weight"],
-        )
+        pairs = D, *tile.shape, tile.is_diagonal, tile.rows.start, tile.cols.start
+        sums = {name: state[name] for name in self.layout}
+        kernels.degrees(*pairs, self.edges, *self.measure.arguments, **sums)
 
     def close(self, state: State) -> State:
         """Count the edges where they all weigh the same."""
@@ -286,16 +278,10 @@ class Product(Pass):
 
     def visit(self, source: PairSource, tile: Tile, state: State) -> None:
         """Add the pairs of a tile."""
-        kernels.masked_product(
-            *_pairs(source, tile, self.exact),
-            tile.rows.start,
-            tile.cols.start,
-            self.edges,
-            *self.measure.arguments,
-            self.measure.weighted,
-            self.X,
-            Y=state["Y"],
-        )
+        first = tile.rows.start, tile.cols.start
+        pairs = _pairs(source, tile, self.exact)
+        rule = self.edges, *self.measure.arguments, self.measure.weighted
+        kernels.masked_product(*pairs, *first, *rule, self.X, **state)
 
 
 @dataclass(frozen=True)

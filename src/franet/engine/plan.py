@@ -70,30 +70,28 @@ class Plan:
         A few tiles are computed and timed; the rest is arithmetic.
         """
         D = source.tile(0, 0)
-        a = b = min(self.block, self.n_features)
+        side = min(self.block, self.n_features)
+        pairs, first = (side, side, False), (0, 0)
         limits = np.linspace(float(D[0, 0]), float(D.max()), _DENSE_GRAPHS)
-        count = np.zeros((_DENSE_GRAPHS, 2 * self.block), np.int32)
-        weight = np.zeros(count.shape)
+        shape = (_DENSE_GRAPHS, 2 * self.block)
+        sums = {"count": np.zeros(shape, np.int32), "weight": np.zeros(shape)}
         X, Y = np.ones((1, 2 * self.block)), np.zeros((1, 2 * self.block))
         numbers = 2.0, 0.0, 0.0, 0.0
 
         def survey() -> None:
             D = source.tile(0, 0)
-            kernels.extrema(D, a, b, False)
-            kernels.tally(D, a, b, False, counts=np.zeros(Tally.SIZE, np.int64))
+            kernels.extrema(D, *pairs)
+            kernels.tally(D, *pairs, counts=np.zeros(Tally.SIZE, np.int64))
 
         def harvest() -> None:
             D = source.tile(0, 0)
-            kernels.collect(D, a, b, False, float(limits[0]))
-            kernels.degrees(
-                D, a, b, False, 0, 0, limits, *numbers, count=count, weight=weight
-            )
+            kernels.collect(D, *pairs, float(limits[0]))
+            kernels.degrees(D, *pairs, *first, limits, *numbers, **sums)
 
         def product() -> None:
             D = source.exact_tile(0, 0)
-            kernels.masked_product(
-                D, a, b, False, 0, 0, limits[:1], *numbers, True, X, Y=Y
-            )
+            rule = limits[:1], *numbers, True
+            kernels.masked_product(D, *pairs, *first, *rule, X, Y=Y)
 
         tiles = self.n_tiles / self.n_threads
         kept = min(self.n_pairs, TileEngine.KEPT_PAIRS)
@@ -129,7 +127,8 @@ def make_plan(source: PairSource, task: EngineTask) -> Plan:
     """
     n = source.n
     pairs = n * (n - 1) // 2
-    budget = Budget.of(task.max_memory, task.n_thresholds, task.n_threads)
+    asked = task.settings
+    budget = Budget.of(asked.max_memory, asked.n_thresholds, task.n_threads)
     fixed = source.nbytes + budget.reserved(n, source.block)
     # As many as are stored if the dense graphs turn out to matter.
     kept = BYTES_PER_PAIR * min(pairs, TileEngine.DEEP_PAIRS)

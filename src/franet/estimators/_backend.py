@@ -127,17 +127,14 @@ def task_of(ranker: FRANe, X: Any, *others: Supports) -> EngineTask:
     `others` say what else must support the parameters.
     """
     table = check(ranker, X, *others)
-    settings = settings_of(ranker)
     return EngineTask(
         ranker._place(),
         X,
         table,
         getattr(ranker, "feature_names_in_", None),
         comparison_of(ranker),
-        settings,
-        n_thresholds=settings.n_thresholds,
+        settings_of(ranker),
         n_threads=count_threads(ranker.n_jobs),
-        max_memory=settings.max_memory,
         checkpoint=ranker.checkpoint,
     )
 
@@ -147,8 +144,8 @@ def open_numpy_source(task: EngineTask) -> tuple[PairSource, NDArray[np.bool_]]:
     return open_source(
         task.table,
         **task.options,
-        max_memory=task.max_memory,
-        n_thresholds=task.n_thresholds,
+        max_memory=task.settings.max_memory,
+        n_thresholds=task.settings.n_thresholds,
         n_threads=task.n_threads,
     )
 

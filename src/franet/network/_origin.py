@@ -121,11 +121,10 @@ def _compute(origin: Origin, threshold: float, X: Any) -> tuple[Any, int, int]:
     top = top_of(source.top, extrema, settings)
     measure, edges = edge_rule(extrema, settings, top, np.array([top - threshold]))
     levels = Levels(engine, extrema, edges, measure)
-    n_edges, most = int(levels.n_edges[0]) // 2, settings.max_edges
-    found = levels.matrix(0) if n_edges <= most else levels.strongest(0, most)
+    found, _ = levels.network(0, settings.max_edges)
     found = among_all(found.tocsr(), columns, n)
     found.sort_indices()
-    return found, n_edges, len(columns)
+    return found, int(levels.n_edges[0]) // 2, len(columns)
 
 
 def among_all(matrix: Any, columns: NDArray[np.intp], n: int) -> Any:

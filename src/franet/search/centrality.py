@@ -97,7 +97,9 @@ def eigenvector(graph: Level) -> NDArray[np.float64]:
     if not d.any():
         return np.zeros(graph.n)
     if graph.n <= _DENSE:
-        v = _projected(graph.matrix().toarray())
+        values, vectors = np.linalg.eigh(graph.matrix().toarray())
+        leading = vectors[:, values >= values[-1] * (1 - _SAME)]
+        v = leading @ leading.sum(axis=0)
     elif _is_connected(graph, d > 0.0):
         v = _perron(graph.product, (d > 0.0).astype(np.float64))[1]
     else:
@@ -106,14 +108,6 @@ def eigenvector(graph: Level) -> NDArray[np.float64]:
     # Other components have no part in the vector; rounding must not order them.
     v[v < 1e-12 * v.max()] = 0.0
     return v / v.sum()
-
-
-def _projected(A: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the projection of the all-ones vector on the leading eigenspace."""
-    values, vectors = np.linalg.eigh(A)
-    leading = vectors[:, values >= values[-1] * (1 - _SAME)]
-    projection: NDArray[np.float64] = leading @ leading.sum(axis=0)
-    return projection
 
 
 def _is_connected(graph: Level, linked: NDArray[np.bool_]) -> bool:
@@ -128,7 +122,7 @@ def _is_connected(graph: Level, linked: NDArray[np.bool_]) -> bool:
 
 
 def _of_components(A: Any, d: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the same, component by component.
+    """Return the leading eigenvector, component by component.
 
     Each has one leading eigenvector, whereas an iteration on all of them, which starts
     anew from random numbers where it gets stuck, may favour one of several.

@@ -18,7 +18,7 @@ from scipy import sparse
 from franet._common.progress import report
 from franet._common.returned import finite_numbers
 from franet.engine._numpy import TileEngine
-from franet.engine.levels import Levels
+from franet.engine.levels import Level, Levels
 from franet.engine.measure import Extrema, Measure
 from franet.exceptions import DataError
 from franet.quality import EQUAL, QUALITIES
@@ -262,7 +262,8 @@ class _Search:
             outcome.winner, outcome.reason = winner, ""
             outcome.scores = self._scores(winner)
             outcome.degrees = levels.degrees(winner)
-            outcome.network, outcome.truncated = self._network(winner)
+            network = levels.network(winner, settings.max_edges)
+            outcome.network, outcome.truncated = network
             denser = [i for i in candidates if i > winner]
             if settings.second_key and denser:
                 outcome.second_key = self._scores(denser[0])
@@ -314,11 +315,5 @@ class _Search:
         name = self.settings.centrality
         centrality = from_function(name) if callable(name) else CENTRALITIES[name]
         for done, i in enumerate(wanted):
-            self.solved[i] = centrality(self.levels.graph(i))
+            self.solved[i] = centrality(Level(self.levels, i))
             report("centralities", done + 1, len(wanted))
-
-    def _network(self, winner: int) -> tuple[Any, bool]:
-        levels, most = self.levels, self.settings.max_edges
-        if levels.n_edges[winner] // 2 <= most:
-            return levels.matrix(winner), False
-        return levels.strongest(winner, most), True

@@ -8,6 +8,7 @@ several are solved at once: one pass over the tiles serves a product of every gr
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,7 @@ DEEP_STRIDE = 5
 STREAM_BATCH = 32
 
 
+@dataclass
 class _Iteration:
     """Conjugate gradients on one graph, one product at a time.
 
@@ -43,17 +45,13 @@ class _Iteration:
         The share by which a degree, and the weight of an edge, may be off.
     """
 
-    def __init__(
-        self,
-        d: NDArray[np.float64],
-        damping: float,
-        d_error: float = 0.0,
-        w_error: float = 0.0,
-    ) -> None:
-        self.d = d
-        self.damping = damping
-        self.d_error = d_error
-        self.w_error = w_error
+    d: NDArray[np.float64]
+    damping: float
+    d_error: float = 0.0
+    w_error: float = 0.0
+
+    def __post_init__(self) -> None:
+        d, damping = self.d, self.damping
         self.base = (1.0 - damping) / len(d)
         self.root = np.divide(1.0, np.sqrt(d), out=np.zeros_like(d), where=d > 0.0)
         self.y = (self.base + damping * d / d.sum()) * self.root
@@ -154,6 +152,7 @@ def solve_with(
     return work.y * work.root * n
 
 
+@dataclass
 class Race:
     """Solves PageRank on the graphs that can still have the largest RQH.
 
@@ -167,16 +166,13 @@ class Race:
         Takes in the scores of the graphs that are solved.
     """
 
-    def __init__(
-        self, levels: Levels, damping: float, solved: dict[int, NDArray[np.float64]]
-    ) -> None:
-        self.levels = levels
-        self.damping = damping
-        self.solved = solved
-        # Upper bounds on RQH, the best that is proven, and who may still beat it.
-        self.bound: dict[int, float] = {}
-        self.best = 0.0
-        self.waiting: set[int] = set()
+    levels: Levels
+    damping: float
+    solved: dict[int, NDArray[np.float64]]
+    # Upper bounds on RQH, the best that is proven, and who may still beat it.
+    bound: dict[int, float] = field(default_factory=dict)
+    best: float = 0.0
+    waiting: set[int] = field(default_factory=set)
 
     def run(self, candidates: list[int]) -> None:
         """Solve candidates, the sparsest first, unless they provably cannot win.

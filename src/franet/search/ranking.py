@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["mid_ranks", "rank_correlation", "rank_scores", "tie_groups"]
+__all__ = ["rank_correlation", "rank_scores", "tie_groups"]
 
 # Scores that differ by less, relative to the larger one, are equal: two-node
 # components and twins tie by structure, and solver noise must not order them.
@@ -22,16 +22,12 @@ def tie_groups(scores: NDArray[np.float64]) -> NDArray[np.intp]:
     return groups
 
 
-def mid_ranks(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return ranks, those of the largest scores last; equal scores share one."""
-    from scipy.stats import rankdata
-
-    return np.asarray(rankdata(-tie_groups(scores)))
-
-
 def rank_correlation(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
     """Return Spearman's correlation; 1 if both have one score only, 0 if one has."""
-    x, y = mid_ranks(one), mid_ranks(other)
+    from scipy.stats import rankdata
+
+    # Equal scores share a rank.
+    x, y = (rankdata(-tie_groups(scores)) for scores in (one, other))
     if np.ptp(x) == 0.0 or np.ptp(y) == 0.0:
         return float(np.ptp(x) == np.ptp(y))
     return float(np.corrcoef(x, y)[0, 1])

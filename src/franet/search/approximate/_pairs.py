@@ -252,7 +252,8 @@ class NearGraphs(KeptGraphs):
             index[here], weight[here] = part
         row, col = np.array(tiles, np.int64).T.copy()
         within = np.ascontiguousarray(start[:-1] + np.array(ends).T)
-        super().__init__(n, row, col, start[:-1], within, index, weight)
+        where = {"row": row, "col": col, "start": start[:-1], "ends": within}
+        super().__init__(n, **where, index=index, weight=weight)
         self.n_kept, self.engine = len(edges), cells.columns
 
     @property

@@ -194,8 +194,7 @@ class _Search:
         bounds = self.columns.map(bound, waiting)
         # Anew: more edges may have been found, and move what was proven by a little.
         self.scores = {}
-        race = Race(self.graphs, δ, self.scores)
-        race.best = 0.99 * self.best
+        race = Race(self.graphs, δ, self.scores, best=0.99 * self.best)
         race.enter(dict(zip(waiting, bounds, strict=True)))
         self.bound, self.best = race.bound, race.best
 
