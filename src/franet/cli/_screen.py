@@ -256,11 +256,9 @@ def size(n_bytes: float) -> str:
 
 
 def _duration(seconds: float) -> str:
-    if seconds < 1:
-        return "a second"
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+    from franet.evaluation.runner import words_for
+
+    return "a second" if seconds < 1 else words_for(seconds)
 
 
 def _cells(row: dict[str, Any], summary: dict[str, Any]) -> dict[str, str]:
