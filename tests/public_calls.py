@@ -402,13 +402,18 @@ def run():
     assert summary.measured == 1
 
 
-@case(*(f"ResultsStore.{n}" for n in "append append_run close read read_runs".split()))
+STORE = "append append_run close read read_runs records unfinished"
+
+
+@case(*(f"ResultsStore.{name}" for name in STORE.split()))
 def store():
     from franet.evaluation import ResultsStore
 
     with ResultsStore(FOLDER / "other-store") as store:
         store.append(ResultsStore.read(FOLDER / "store")[0])
         store.append_run(ResultsStore.read_runs(FOLDER / "store")[0])
+        assert len(store.records) == 1
+        assert not store.unfinished
     store.close()
 
 

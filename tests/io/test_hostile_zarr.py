@@ -205,14 +205,16 @@ def test_arrays_that_the_user_has_opened(tmp_path, version):
 
 @pytest.mark.parametrize("version", [2, 3])
 def test_arrays_that_a_worker_opens(tmp_path, version):
-    from franet.engine._dask_tables import ZarrFile
+    from franet.engine._dask_tables import TableFile, _open_zarr
 
     path = tmp_path / "x.zarr"
     make(path, version)
-    np.testing.assert_array_equal(ZarrFile(str(path), "").open().load(), X)
+    np.testing.assert_array_equal(
+        TableFile(str(path), _open_zarr, ("",)).open().load(), X
+    )
     edit(path / {2: ".zarray", 3: "zarr.json"}[version], spy_on)
     with pytest.raises(DataError, match="names the codec 'franet_spy'"):
-        ZarrFile(str(path), "").open()
+        TableFile(str(path), _open_zarr, ("",)).open()
     assert "decode" not in calls
 
 
