@@ -49,8 +49,6 @@ def clean(text: str) -> str:
     >>> clean("a\nb")
     'a\\nb'
     """
-    if text.isprintable():
-        return text
     return "".join(
         c if c.isprintable() else c.encode("unicode_escape").decode() for c in text
     )

@@ -139,7 +139,7 @@ def _check_output(
     """
     from franet._common.optional import require
     from franet.io import check_target
-    from franet.io._formats import find_format
+    from franet.io._source import find_format
     from franet.io._write import output_format
 
     if not _is_h5ad(output):

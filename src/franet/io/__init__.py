@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from franet._common.checked import FLAG, PATH, TEXT, WHOLE, Kind, checked, optional
 from franet._common.files import atomic_write, check_target
 from franet.exceptions import UsageError
-from franet.io._formats import FORMATS, find_format
-from franet.io._source import check_readable, read_names
+from franet.io._source import FORMATS, check_readable, find_format, read_names
 from franet.io._table import Auto, Options, Table, finish
 from franet.io._write import write_table
 

@@ -28,8 +28,8 @@ from typing import IO, Any
 
 from franet import exceptions
 from franet.exceptions import DataError, MissingExtraError, UsageError
-from franet.io._formats import FORMATS
 from franet.io._source import (
+    FORMATS,
     check_expansion,
     check_shape,
     most_bytes,
