@@ -12,7 +12,7 @@ import pytest
 from cli.commands import X, fails, run, save
 from cli.test_bench import fill
 from franet import FRANe
-from franet.anndata._file import write_ranked_file
+from franet.anndata._results import write_ranked_file
 from franet.cli import main
 from franet.cli._paths import Command, Reads, Writes
 from franet.evaluation.store import FILES
@@ -264,9 +264,7 @@ def test_a_copy_is_not_the_file_that_was_ranked(tmp_path):
     target.hardlink_to(source)
     for path in (source, target):
         with pytest.raises(UsageError, match="that was read"):
-            write_ranked_file(
-                source, path, None, None, layer=None, more={}, notes={}, force=True
-            )
+            write_ranked_file(source, path, None, more={}, notes={}, force=True)
     assert source.read_bytes() == b"cells"
 
 

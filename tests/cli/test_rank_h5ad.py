@@ -135,7 +135,7 @@ def test_names_that_occur_twice(tmp_path):
 
 
 def test_a_file_older_than_groups(cells, monkeypatch):
-    import franet.anndata._file as module
+    import franet.anndata._results as module
 
     def old(path, mode):
         file = File(path, mode)
@@ -145,12 +145,10 @@ def test_a_file_older_than_groups(cells, monkeypatch):
 
     File = h5py.File
     monkeypatch.setattr(h5py, "File", old)
-    monkeypatch.setattr(module, "notes_on", lambda *args: {})
     with pytest.raises(module.DataError, match=r"before anndata 0\.7; read and write"):
         module.write_ranked_file(
-            cells, cells.with_name("r.h5ad"), None, None,
-            layer=None, more={}, notes={}, force=False,
-        )  # fmt: skip
+            cells, cells.with_name("r.h5ad"), None, more={}, notes={}, force=False
+        )
     assert [path.name for path in cells.parent.iterdir()] == ["cells.h5ad"]
 
 

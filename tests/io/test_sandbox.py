@@ -176,7 +176,7 @@ def test_interrupt(path, worker, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(_sandbox, "_receive", interrupted)
+        patch.setattr(_sandbox, "_line", interrupted)
         with pytest.raises(KeyboardInterrupt):
             is_read(path)
     assert old.returncode is not None

@@ -1,18 +1,23 @@
-"""What a fitted ranker says, as AnnData keeps it and .h5ad can hold it."""
+"""What a fitted ranker says, as AnnData and .h5ad files keep it."""
 
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from franet._common.files import atomic_write, check_apart
 from franet._common.version import __version__
+from franet.exceptions import DataError
 
+_KEY = "franet"  # in files
 # What `var` gets, after the key and an underscore; the last three from files alone.
 COLUMNS = (
     "score", "rank", "selected", "community", "representative",
@@ -140,3 +145,73 @@ def store_columns(var: Any, frame: Any, key: str) -> None:
             var[name] = frame[name].array
         elif name in var:
             del var[name]
+
+
+def write_ranked_file(
+    source: Path,
+    target: Path,
+    fitted: Any,
+    *,
+    more: Mapping[str, Any],
+    notes: Mapping[str, Any],
+    force: bool,
+) -> None:
+    """Write a copy of a file to which `var`, `varp` and `uns` of a ranking are added.
+
+    All else is copied as it is, compressed or not, and is not read.
+
+    Parameters
+    ----------
+    source, target : Path
+        The file that was ranked, and the one to write.
+    fitted : ranker
+        The fitted ranker.
+    more : mapping of str to array
+        Further columns of `var`, a value for each variable.
+    notes : mapping
+        How the ranking was made, for `uns`.
+    force : bool
+        Whether a file that is there may be replaced.
+    """
+    import h5py
+
+    check_apart(target, [source])
+    with atomic_write(target, force=force, mode="wb") as draft:
+        with source.open("rb") as file:
+            shutil.copyfileobj(file, draft, 1 << 20)
+        draft.flush()
+        try:
+            with h5py.File(draft.name, "r+") as copy:
+                if not isinstance(copy.get("var"), h5py.Group):
+                    raise DataError(
+                        f"{source}: is of a time before anndata 0.7; read and write it "
+                        "once by anndata.read_h5ad and write_h5ad"
+                    )
+                _add(copy, fitted, more, notes)
+        # What HDF5 cannot write it may tell by either.
+        except (RuntimeError, OSError) as err:
+            reason = " ".join(str(err).split())[:200]
+            raise DataError(
+                f"{target}: cannot be written ({reason}); is there room on the disk?"
+            ) from err
+
+
+def _add(
+    file: Any, fitted: Any, more: Mapping[str, Any], notes: Mapping[str, Any]
+) -> None:
+    """Add the results to an open file."""
+    from anndata.io import read_elem, write_elem
+
+    var = read_elem(file["var"])
+    frame = columns_of(fitted, var.index, _KEY)
+    for name, values in more.items():
+        frame[f"{_KEY}_{name}"] = values
+    store_columns(var, frame, _KEY)
+    write_elem(file, "var", var)
+    for group, value in {"varp": matrix_of(fitted), "uns": dict(notes)}.items():
+        if group not in file:
+            write_elem(file, group, {})
+        if value is not None:
+            write_elem(file[group], _KEY, value)
+        elif _KEY in file[group]:
+            del file[group][_KEY]

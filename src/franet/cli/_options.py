@@ -17,7 +17,7 @@ from franet.cli._complete import one_of
 from franet.cli._paths import Command, Reads, Writes
 from franet.estimators._parameters import AGNOS, COVER, FRANE, Choices, Range
 from franet.exceptions import UsageError
-from franet.io._formats import FORMATS
+from franet.io._source import FORMATS
 from franet.rankers import NAMES, get
 
 AUTO = "auto"
@@ -33,7 +33,6 @@ OPTIONS = {
     if parameter.help
 } | {"n_features_to_select": "--top", "random_state": "--seed"}
 
-Decorator = Callable[[Any], Any]
 # By the names of an option: its help, and what else click is to know about it.
 Rows = dict[str, tuple[str, Mapping[str, Any]]]
 
@@ -212,7 +211,7 @@ _heading_of = {
 }
 
 
-def add(rows: Rows) -> Decorator:
+def add(rows: Rows) -> Callable[[Any], Any]:
     """Return a decorator that adds options; a default is part of the help."""
 
     def decorate(command: Any) -> Any:

@@ -49,8 +49,6 @@ def clean(text: str) -> str:
     >>> clean("a\nb")
     'a\\nb'
     """
-    if text.isprintable():
-        return text
     return "".join(
         c if c.isprintable() else c.encode("unicode_escape").decode() for c in text
     )
@@ -256,11 +254,9 @@ def size(n_bytes: float) -> str:
 
 
 def _duration(seconds: float) -> str:
-    if seconds < 1:
-        return "a second"
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+    from franet.evaluation.runner import words_for
+
+    return "a second" if seconds < 1 else words_for(seconds)
 
 
 def _cells(row: dict[str, Any], summary: dict[str, Any]) -> dict[str, str]:

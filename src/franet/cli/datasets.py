@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import click
@@ -26,33 +25,29 @@ def list_(as_json: bool) -> None:
     from franet.datasets import DATASETS, cache_folder, find
 
     rows: list[dict[str, Any]] = []
-    folders = set()
+    shown, folders = [], set()
     for entry in DATASETS.values():
-        path = find(entry.name)
-        where = None if path is None else str(path)
+        place, where = "—", None
+        if path := find(entry.name):
+            place = "cache" if path.parent == cache_folder() else "data"
+            where = str(path)
+            folders.add(f"{place:<5} {_screen.clean(str(path.parent))}")
         rows.append({**asdict(entry), "in_paper": entry.in_paper, "path": where})
+        shown.append(
+            {
+                "name": entry.name,
+                "examples": f"{entry.n_examples:,}",
+                "features": f"{entry.n_features:,}",
+                "classes": entry.n_classes,
+                "domain": entry.domain,
+                "paper": "yes" if entry.in_paper else "no",
+                "where": place,
+            }
+        )
     if as_json:
         document = {"format": "franet-datasets", "version": 1, "datasets": rows}
         _screen.show_json(document)
         return
-    shown = []
-    for row in rows:
-        place = "—"
-        if row["path"]:
-            folder = Path(row["path"]).parent
-            place = "cache" if folder == cache_folder() else "data"
-            folders.add(f"{place:<5} {_screen.clean(str(folder))}")
-        shown.append(
-            {
-                "name": row["name"],
-                "examples": f"{row['n_examples']:,}",
-                "features": f"{row['n_features']:,}",
-                "classes": row["n_classes"],
-                "domain": row["domain"],
-                "paper": "yes" if row["in_paper"] else "no",
-                "where": place,
-            }
-        )
     words = ("name", "domain", "paper", "where")
     _screen.print_table(_screen.open_console(), shown, words)
     here = sum(row["path"] is not None for row in rows)

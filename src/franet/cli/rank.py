@@ -139,7 +139,7 @@ def _check_output(
     """
     from franet._common.optional import require
     from franet.io import check_target
-    from franet.io._formats import find_format
+    from franet.io._source import find_format
     from franet.io._write import output_format
 
     if not _is_h5ad(output):
@@ -189,19 +189,14 @@ def _write_output(
     import numpy as np
     from sklearn.base import clone
 
-    from franet.anndata._file import write_ranked_file
+    from franet.anndata._results import notes_on, write_ranked_file
 
     back = np.argsort(columns["index"])
-    write_ranked_file(
-        file,
-        output,
-        clone(fitted).set_params(**summary["parameters"]),
-        fitted,
-        layer=layer,
-        more={name: columns[name][back] for name in _STABILITY if name in columns},
-        notes={"standardized": summary["standardized"]},
-        force=force,
-    )
+    more = {name: columns[name][back] for name in _STABILITY if name in columns}
+    given = clone(fitted).set_params(**summary["parameters"])
+    notes = notes_on(given, fitted, layer)
+    notes["standardized"] = summary["standardized"]
+    write_ranked_file(file, output, fitted, more=more, notes=notes, force=force)
 
 
 def _write_report(

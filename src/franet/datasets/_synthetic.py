@@ -28,7 +28,6 @@ def _each(kind: Kind) -> Kind:
     )
 
 
-_EXAMPLES = _from(3)  # with two, every correlation is 1 or -1
 _SHARE = Kind(
     "a correlation from 0 to 1",
     lambda value: isinstance(value, Real) and 0 <= float(value) <= 1,
@@ -62,7 +61,7 @@ class Groups:
 
 
 @checked(
-    n_examples=_EXAMPLES,
+    n_examples=_from(3),  # with two, every correlation is 1 or -1
     n_groups=_from(1),
     group_size=_each(_from(1)),
     redundancy=_each(_SHARE),
@@ -166,8 +165,6 @@ def make_groups(
     group_size=_from(1),
     hub_redundancy=_SHARE,
     redundancy=_SHARE,
-    shuffle=FLAG,
-    random_state=optional(RANDOM),
 )
 def make_hub(
     n_examples: int = 100,

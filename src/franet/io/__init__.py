@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from franet._common.checked import FLAG, PATH, TEXT, WHOLE, Kind, checked, optional
 from franet._common.files import atomic_write, check_target
 from franet.exceptions import UsageError
-from franet.io._formats import FORMATS, find_format
-from franet.io._source import check_readable, read_names
+from franet.io._source import FORMATS, check_readable, find_format, read_names
 from franet.io._table import Auto, Options, Table, finish
 from franet.io._write import write_table
 
@@ -33,12 +32,12 @@ def _is_number_type(dtype: Any) -> bool:
         return False
 
 
-_SIGNS = (".", ",", "auto")
-_TRUTH = (True, False, "auto")
-_AUTO = Kind(
-    "True, False or 'auto'", lambda x: isinstance(x, bool | str) and x in _TRUTH
-)
-_SIGN = Kind("'.', ',' or 'auto'", lambda x: isinstance(x, str) and x in _SIGNS)
+def _one_of(words: str, *values: bool | str) -> Kind:
+    return Kind(words, lambda x: isinstance(x, bool | str) and x in values)
+
+
+_AUTO = _one_of("True, False or 'auto'", True, False, "auto")
+_SIGN = _one_of("'.', ',' or 'auto'", ".", ",", "auto")
 _DTYPE = Kind("a type of numbers, such as 'float32'", _is_number_type)
 _NAMES = Kind(
     "a path or a list of names", lambda x: isinstance(x, os.PathLike | Iterable)
@@ -164,14 +163,8 @@ def read_table(
 
 def _check_options(options: Options, dtype: Any) -> None:
     """Raise where an option means nothing for the file, or text could not be kept."""
-    given = {
-        "header": options.header != "auto",
-        "index": options.index != "auto",
-        "decimal": options.decimal != "auto",
-        "variable": options.variable is not None,
-        "text": options.text,
-    }
-    for option, is_given in given.items():
+    for option in ("header", "index", "decimal", "variable", "text"):
+        is_given = getattr(options, option) != getattr(Options, option)
         if is_given and option not in FORMATS[options.format].takes:
             takers = [name for name, kind in FORMATS.items() if option in kind.takes]
             known = ", ".join(takers)

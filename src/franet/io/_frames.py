@@ -24,26 +24,22 @@ def read(path: Path, options: Options) -> Raw:
             return found
     pl = require("polars", f"Reading {options.format} files", "polars")
     with reading(path, options.format):
-        return _read(pl, path, options)
-
-
-def _read(pl: Any, path: Path, options: Options) -> Raw:
-    """Read all of a file."""
-    frame = _load(pl, path, options.format)
-    names = frame.columns
-    labels = _labels(pl, path, frame, options)
-    rows = guessed = None
-    if labels:
-        rows = [str(value) for value in frame[labels[0]]]
-        guessed = names[0] if options.index == "auto" and labels == names[:1] else None
-    data = [name for name in names if name not in set(labels)]
-    good = [name for name in data if _is_number(pl, frame.schema[name])]
-    bad = [name for name in data if name not in set(good)]
-    if bad and options.text:
-        X = coded(path, frame.select(data))
-        return Raw(X, data, rows, labels=guessed)
-    check_columns(path, good, bad, options)
-    return Raw(_matrix(pl, frame.select(good)), good, rows, bad, guessed)
+        frame = _load(pl, path, options.format)
+        names = frame.columns
+        labels = _labels(pl, path, frame, options)
+        rows = guessed = None
+        if labels:
+            rows = [str(value) for value in frame[labels[0]]]
+            is_guess = options.index == "auto" and labels == names[:1]
+            guessed = names[0] if is_guess else None
+        data = [name for name in names if name not in set(labels)]
+        good = [name for name in data if _is_number(pl, frame.schema[name])]
+        bad = [name for name in data if name not in set(good)]
+        if bad and options.text:
+            X = coded(path, frame.select(data))
+            return Raw(X, data, rows, labels=guessed)
+        check_columns(path, good, bad, options)
+        return Raw(_matrix(pl, frame.select(good)), good, rows, bad, guessed)
 
 
 def _open(path: Path, options: Options) -> Raw | None:
@@ -129,11 +125,10 @@ def _pandas_index(pl: Any, path: Path, kind: str) -> set[str]:
 def _matrix(pl: Any, frame: Any) -> Any:
     """Return the numbers; missing values are NaN."""
     kinds = set(frame.dtypes)
-    if len(kinds) == 1 and not any(n for n in frame.null_count().row(0)):
-        only = kinds.pop()
-        if only in (pl.Float32, pl.Float64) or (
-            only.is_integer() and only != pl.Int128
-        ):
+    if len(kinds) == 1 and not any(frame.null_count().row(0)):
+        only = frame.dtypes[0]
+        is_int = only.is_integer() and only != pl.Int128
+        if is_int or only in (pl.Float32, pl.Float64):
             return frame.to_numpy()
-    wide = pl.Float32 if set(frame.dtypes) == {pl.Float32} else pl.Float64
+    wide = pl.Float32 if kinds == {pl.Float32} else pl.Float64
     return frame.select(pl.all().cast(wide)).to_numpy()

@@ -49,11 +49,6 @@ def _read_npy(path: Path, options: Options) -> Raw:
     return Raw(opened(path, array)) if lazy else _found(path, array, options)
 
 
-def _read_npz(path: Path, options: Options) -> Raw:
-    expect(path, "a npz file", b"PK\x03\x04", b"PK\x05\x06")
-    return _found(path, _from_archive(path, options.variable), options)
-
-
 def _found(path: Path, array: Any, options: Options) -> Raw:
     if array.dtype.names is not None and array.ndim == 1:
         return from_structured(path, array, options)
@@ -72,20 +67,22 @@ def _array(path: Path, load: Any) -> Any:
         ) from err
 
 
-def _from_archive(path: Path, variable: str | None) -> Any:
+def _read_npz(path: Path, options: Options) -> Raw:
     import numpy as np
     from scipy import sparse
 
+    expect(path, "a npz file", b"PK\x03\x04", b"PK\x05\x06")
     # Files are opened here, because NumPy leaves a damaged archive open.
     with reading(path, "npz"), path.open("rb") as file:
         archive = np.load(file, allow_pickle=False)
         check_expansion(path, sum(each.file_size for each in archive.zip.infolist()))
         if "format" in archive.files and "shape" in archive.files:
             file.seek(0)
-            return sparse.load_npz(file)
+            return Raw(sparse.load_npz(file))
         shapes = {name: _shape(archive, name) for name in archive.files}
-        name = choose(path, shapes, variable)
-        return _array(path, lambda: archive[name])
+        name = choose(path, shapes, options.variable)
+        array = _array(path, lambda: archive[name])
+    return _found(path, array, options)
 
 
 def _shape(archive: Any, name: str) -> tuple[int, ...]:

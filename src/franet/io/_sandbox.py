@@ -28,8 +28,8 @@ from typing import IO, Any
 
 from franet import exceptions
 from franet.exceptions import DataError, MissingExtraError, UsageError
-from franet.io._formats import FORMATS
 from franet.io._source import (
+    FORMATS,
     check_expansion,
     check_shape,
     most_bytes,
@@ -60,7 +60,7 @@ class _Reader:
     """The other process: it is started when it is needed, and serves many files."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._process: Any = None
 
     @contextmanager
@@ -85,21 +85,25 @@ class _Reader:
                 raise
             except BaseException:
                 # Also at Ctrl-C: its answer would be taken for that to the next one.
-                self._stop()
+                self.stop()
                 raise
 
     def stop(self) -> None:
         """End the process."""
         with self._lock:
-            self._stop()
+            process, self._process = self._process, None
+            if process is not None:
+                process.kill()
+                with suppress(BrokenPipeError):
+                    process.communicate()
 
     def leave(self) -> None:
         """Leave the process to the one that this one was forked from."""
-        self._lock = threading.Lock()  # a thread that is not here may have held it
+        self._lock = threading.RLock()  # a thread that is not here may have held it
         self._left, self._process = self._process, None
 
     def _start(self) -> None:
-        self._stop()
+        self.stop()
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-c", _START, json.dumps(sys.path)],
             stdin=subprocess.PIPE,
@@ -117,13 +121,6 @@ class _Reader:
             return False
         import_module("scipy.sparse")  # which is needed here, meanwhile
         return bool(self._process.stdout.readline() == b"{}\n")
-
-    def _stop(self) -> None:
-        process, self._process = self._process, None
-        if process is not None:
-            process.kill()
-            with suppress(BrokenPipeError):
-                process.communicate()
 
 
 _reader = _Reader()
@@ -152,7 +149,10 @@ def read(path: Path, options: Options) -> Raw:
             "seconds": seconds,
         }
         with _reader.ask(request) as stream:
-            found = _receive(path, options, stream)
+            head = _line(stream)
+            if "arrays" in head:  # otherwise the file is to be opened here
+                found = _table(path, options, head, stream)
+            _line(stream)  # the file is closed
     except OSError:
         pass  # there can be no other process here
     except _Told as told:
@@ -169,14 +169,6 @@ def read(path: Path, options: Options) -> Raw:
             "save it without compression"
         ) from err
     return FORMATS[options.format].read(path, options) if found is None else found
-
-
-def _receive(path: Path, options: Options, stream: IO[bytes]) -> Raw | None:
-    """Return a table of the other process; None for one to be opened."""
-    head = _line(stream)
-    table = _table(path, options, head, stream) if "arrays" in head else None
-    _line(stream)  # the file is closed
-    return table
 
 
 def _table(
@@ -299,16 +291,12 @@ def _send_table(out: IO[bytes], path: Path, raw: Raw) -> None:
     # As they lie in memory; what lies in a file is never turned.
     turned = [isinstance(part, np.ndarray) and part.flags.fnc for part in parts]
     parts = [part.T if t else part for part, t in zip(parts, turned, strict=True)]
+    names = {name: x for name, x in vars(raw).items() if name not in ("X", "held")}
     head = {
         "format": getattr(X, "format", None),
         "shape": [int(n) for n in X.shape],
         "levels": getattr(X, "levels", None),
-        "names": {
-            "columns": raw.columns,
-            "rows": raw.rows,
-            "dropped": raw.dropped,
-            "labels": raw.labels,
-        },
+        "names": names,
         "arrays": [
             {"shape": part.shape, "dtype": part.dtype.str, "turned": t}
             for part, t in zip(parts, turned, strict=True)

@@ -25,7 +25,6 @@ _DELIMITERS: dict[str, tuple[str | None, ...]] = {
     "txt": ("\t", ",", ";", "|", None),
 }
 _BLANKS = re.compile(r"[ \t]+")
-Rows = list[tuple[int, list[str]]]
 
 
 class Layout(NamedTuple):
@@ -145,7 +144,7 @@ def _first_lines(path: Path) -> list[str]:
     return lines
 
 
-def _rows(lines: list[str], delimiter: str | None) -> Rows:
+def _rows(lines: list[str], delimiter: str | None) -> list[tuple[int, list[str]]]:
     rows = list(split(lines, delimiter))
     if len(rows) > 2 and sum(line.count('"') for line in lines) % 2:
         rows.pop()  # a quoted cell goes on beyond the sample

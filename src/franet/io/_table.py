@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from franet.exceptions import DataError, UsageError
-from franet.io._formats import FORMATS
-from franet.io._source import check_shape
+from franet.io._source import FORMATS, check_shape
 
 Auto = bool | Literal["auto"]
 _SHOWN = 10
