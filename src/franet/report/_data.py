@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from franet.estimators._validation import TableOfFit
 from franet.network import AttributeNetwork
 from franet.network._origin import total_weight, weights_in
 from franet.pairs.alike import REDUNDANT, cluster_order, correlations
@@ -97,12 +96,6 @@ class Listing:
             return None
         kind = self.ranker.similarity if self.is_cover else "correlation"
         return correlations(self.table, self.order, kind)
-
-
-def check_columns(ranker: Any, X: Any) -> Any:
-    """Return the table that a ranker was fitted to, checked against it."""
-    table = TableOfFit(ranker)(X, lazy=False)
-    return table.tocsc() if sparse.issparse(table) else table
 
 
 def distribution(table: Any, feature: int) -> dict[str, Any]:

@@ -26,17 +26,10 @@ from franet._common.checked import (
     optional,
 )
 from franet._common.version import __version__
-from franet.estimators._validation import names_of
+from franet.estimators._validation import TableOfFit, names_of
 from franet.exceptions import Setting, UsageError
 from franet.network import AttributeNetwork
-from franet.report._data import (
-    Listing,
-    check_columns,
-    copies,
-    describe,
-    heat_map,
-    missing,
-)
+from franet.report._data import Listing, copies, describe, heat_map, missing
 from franet.report._features import communities_of, network_map, rows
 from franet.report._text import clip, number, numbers, words
 
@@ -119,7 +112,8 @@ def summarize(
     check_is_fitted(ranker)
     check_value("top", top, top >= 1, "a report lists at least one feature.")
     labels = _labels(ranker, names)
-    given = None if X is None else check_columns(ranker, X)
+    given: Any = None if X is None else TableOfFit(ranker)(X, lazy=False)
+    given = given.tocsc() if sparse.issparse(given) else given
     listing = Listing(ranker, given, labels, ranker.order_[:top])
     net, table, data = listing.network, listing.table, data_summary(listing)
     found = [getattr(ranker, "_diagnosis", ""), *warnings, *notes(listing, data)]
