@@ -59,10 +59,11 @@ def check_table(estimator: Any, X: Any, *, lazy: bool = False) -> Any:
     read into memory, if it fits.
     """
     columns = open_columns(X)
+    similarity = getattr(estimator, "similarity", None)
     allow_missing = getattr(estimator, "missing", "error") == "pairwise"
     if columns is None:
         X, names = in_memory(X)
-    elif lazy and not allow_missing and _reads_pieces(estimator):
+    elif lazy and not allow_missing and similarity in CORRELATIONS:
         return _check_columns(estimator, columns)
     else:
         X, names = _load(estimator, columns, X), columns.names
@@ -70,11 +71,6 @@ def check_table(estimator: Any, X: Any, *, lazy: bool = False) -> Any:
     if names is not None:
         estimator.feature_names_in_ = names
     return table
-
-
-def _reads_pieces(estimator: Any) -> bool:
-    similarity = getattr(estimator, "similarity", None)
-    return isinstance(similarity, str) and similarity in CORRELATIONS
 
 
 def _check_columns(estimator: Any, columns: Columns) -> Columns:
@@ -196,11 +192,8 @@ class TableOfFit:
                 f"{self._n_columns}. Pass that table."
             )
         names: Any = getattr(ranker, "feature_names_in_", self._names)
-        if (
-            self._names is not None
-            and (other := np.flatnonzero(names != self._names)).size
-        ):
-            j = other[0]
+        if self._names is not None and (names != self._names).any():
+            j = np.argmax(names != self._names)
             raise DataError(
                 f"Column {j} of X is {names[j]!r}, that of the fit was "
                 f"{self._names[j]!r}. Pass the columns of the fit, in the same order."
