@@ -12,7 +12,7 @@ from scipy.stats import rankdata
 
 from franet import DataError
 from franet.network import CoverExplanation, layout
-from franet.network._explain import represent
+from franet.network._explain import Representation
 from network.covers import (
     CONSTANT,
     COPY,
@@ -136,7 +136,8 @@ def test_neighbors_have_signs():
 def test_no_correlation_is_no_edge():
     """A feature may be represented by one that it has nothing to do with."""
     names = np.array(["a", "b", "c"])
-    who = represent(np.array([0, 0, 0]), np.array([1.0, 0.0, -0.5]), names)
+    by, r = np.array([0, 0, 0]), np.array([1.0, 0.0, -0.5])
+    who = Representation(by, r, names[by])
     net = make(3, [(0, 2, 0.5)], names=names, representation=who, threshold=np.nan)
     assert str(net.explain("b")) == (
         "b ranks 2 (score 0.75). It is represented by a (r = 0.00)."

@@ -17,6 +17,8 @@ from typing import IO, Any, Literal
 from franet._common.checked import FLAG, PATH, checked
 from franet.exceptions import DataError, UsageError
 
+AnyPath = str | os.PathLike[str]
+
 _ZARR = (".zarray", ".zgroup", "zarr.json")  # one of which a zarr folder holds
 _TEXT_OPTIONS: dict[str, Any] = {"encoding": "utf-8", "newline": ""}
 _BUSY = (errno.EAGAIN, errno.EACCES, errno.EDEADLK)
@@ -26,7 +28,7 @@ _GUARDED = re.compile(r"'+[=+\-@\t\r\n]")
 
 
 @checked(path=PATH, force=FLAG)
-def check_target(path: str | os.PathLike[str], *, force: bool = False) -> Path:
+def check_target(path: AnyPath, *, force: bool = False) -> Path:
     """Check that a file can be written, and return where it will lie.
 
     Parameters
@@ -69,7 +71,7 @@ def check_target(path: str | os.PathLike[str], *, force: bool = False) -> Path:
     return target
 
 
-def is_same_file(a: str | os.PathLike[str], b: str | os.PathLike[str]) -> bool:
+def is_same_file(a: AnyPath, b: AnyPath) -> bool:
     """Return whether two paths lead to one file, also by links, or will once made."""
     if os.path.realpath(a) == os.path.realpath(b):
         return True
@@ -79,7 +81,7 @@ def is_same_file(a: str | os.PathLike[str], b: str | os.PathLike[str]) -> bool:
         return False
 
 
-def is_inside(a: str | os.PathLike[str], folder: str | os.PathLike[str]) -> bool:
+def is_inside(a: AnyPath, folder: AnyPath) -> bool:
     """Return whether a path lies in a folder, or is a file of a zarr folder."""
     if Path(os.path.realpath(folder)) in Path(os.path.realpath(a)).parents:
         return True
@@ -89,9 +91,7 @@ def is_inside(a: str | os.PathLike[str], folder: str | os.PathLike[str]) -> bool
     return any(is_same_file(a, file) for file in folder.rglob("*"))
 
 
-def check_apart(
-    path: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]]
-) -> None:
+def check_apart(path: AnyPath, inputs: Iterable[AnyPath]) -> None:
     """Raise a UsageError where a file to write is one that was read, or inside it."""
     for known in inputs:
         if is_same_file(path, known):
@@ -106,7 +106,7 @@ def check_apart(
             )
 
 
-def _failed(path: str | os.PathLike[str], err: OSError) -> DataError:
+def _failed(path: AnyPath, err: OSError) -> DataError:
     if err.errno in (errno.ENOSPC, errno.EDQUOT):
         return DataError(
             f"{path}: the disk is full; free some space or write elsewhere"
@@ -117,10 +117,7 @@ def _failed(path: str | os.PathLike[str], err: OSError) -> DataError:
 
 @contextmanager
 def atomic_write(
-    path: str | os.PathLike[str],
-    *,
-    force: bool = False,
-    mode: Literal["w", "wb"] = "w",
+    path: AnyPath, *, force: bool = False, mode: Literal["w", "wb"] = "w"
 ) -> Iterator[IO[Any]]:
     """Open a file that appears under its name only when all of it is written.
 

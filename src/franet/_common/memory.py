@@ -11,8 +11,6 @@ import sys
 import tempfile
 import threading
 import weakref
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
@@ -224,9 +222,18 @@ class RowFile:
     def _put(self, at: int, values: NDArray[np.float64]) -> None:
         data = memoryview(np.ascontiguousarray(values).reshape(-1).view(np.uint8).data)
         while len(data):
-            with _told_if_full(), self._lock:
-                self._file.seek(at)
-                done = self._file.write(data)
+            try:
+                with self._lock:
+                    self._file.seek(at)
+                    done = self._file.write(data)
+            except OSError as err:
+                if err.errno != errno.ENOSPC:
+                    raise
+                raise UsageError(
+                    "No space is left in the temporary folder "
+                    f"{tempfile.gettempdir()}. Set TMPDIR to a larger one, or raise "
+                    "max_memory."
+                ) from err
             at, data = at + done, data[done:]
 
     def _get(self, at: int, values: NDArray[np.float64]) -> None:
@@ -242,17 +249,3 @@ class RowFile:
                 data[:] = bytes(len(data))
                 return
             at, data = at + done, data[done:]
-
-
-@contextmanager
-def _told_if_full() -> Iterator[None]:
-    """Say where there is no space left, and what can be done."""
-    try:
-        yield
-    except OSError as err:
-        if err.errno != errno.ENOSPC:
-            raise
-        raise UsageError(
-            f"No space is left in the temporary folder {tempfile.gettempdir()}. Set "
-            "TMPDIR to a larger one, or raise max_memory."
-        ) from err

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from franet._common.checked import WHOLE, check_value
 from franet.exceptions import DataError, Setting, UsageError
-from franet.pairs.columns._finite import first_bad
+from franet.pairs.columns._base import first_bad
 from franet.pairs.columns._open import as_numpy, check_stored
 
 # With two cells every correlation is 1 or -1.

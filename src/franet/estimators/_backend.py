@@ -90,8 +90,7 @@ def check(ranker: FRANe, X: Any, *others: Supports) -> Any:
     """
     choices = [*others, *_choices(ranker, ranker.missing)]
     check_supported(choices, _parameters(ranker, choices))
-    pairwise = ranker.missing == "pairwise"
-    table = check_table(ranker, X, allow_missing=pairwise, lazy=reads_pieces(ranker))
+    table = check_table(ranker, X, lazy=reads_pieces(ranker))
     check_supported(choices, {}, kind_of(table))
     # Before the work, not after it.
     number_to_select(ranker.n_features_to_select, ranker.n_features_in_)

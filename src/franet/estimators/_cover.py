@@ -28,7 +28,7 @@ from franet.estimators._validation import (
 )
 from franet.exceptions import DataError, Setting, UnitsWarning, UsageError
 from franet.network import AttributeNetwork
-from franet.network._explain import represent, signed
+from franet.network._explain import Representation, signed
 from franet.network._origin import Origin
 from franet.pairs.coded import column_at
 from franet.pairs.similarity._sparse import constant_in
@@ -279,7 +279,8 @@ class Cover(FeatureRanker):
         self.members_ = _members(found)
         self.suggestion_ = found.suggestion
         self.n_features_suggested_ = found.suggestion.count
-        adjacency = star(found)
+        adjacency, by = star(found), found.representative
+        known = np.array([str(names[j]) if j >= 0 else "" for j in by], object)
         self.network_ = AttributeNetwork(
             adjacency=adjacency,
             names=names,
@@ -287,9 +288,7 @@ class Cover(FeatureRanker):
             ranking=self.ranking_,
             threshold=np.nan,
             n_edges=adjacency.nnz // 2,
-            representation=represent(
-                found.representative, found.representative_corr, names
-            ),
+            representation=Representation(by, found.representative_corr, known),
             _origin=Origin(
                 read=TableOfFit(self, ranks=self.similarity == "spearman"),
                 comparison={"similarity": "abs-correlation"},

@@ -29,7 +29,7 @@ from franet.estimators._validation import TableOfFit, fit_context, names_of
 from franet.exceptions import ApproximationWarning, DegenerateRankingWarning, Setting
 from franet.network import AttributeNetwork
 from franet.network._origin import Origin, among_all, complete_above
-from franet.pairs.columns._finite import PAIRWISE
+from franet.pairs.columns._base import PAIRWISE
 from franet.pairs.similarity._mixed import warn_of_identifiers
 from franet.search.exact import Outcome, search
 

@@ -12,14 +12,7 @@ from scipy import sparse
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from franet._common.checked import (
-    NUMBER,
-    TEXT,
-    WHOLE,
-    check_value,
-    checked,
-    optional,
-)
+from franet._common.checked import NUMBER, TEXT, WHOLE, check_value, checked, optional
 from franet._common.features import FeatureIndex
 from franet._common.table import TextTable
 from franet._common.threads import count_threads

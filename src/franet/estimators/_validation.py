@@ -20,8 +20,7 @@ from franet._common.supports import check_supported
 from franet.exceptions import DataError, Setting, UsageError
 from franet.pairs.coded import CodedTable, code_table, column_at, too_large
 from franet.pairs.columns import Columns, open_columns
-from franet.pairs.columns._base import check_dimensions, number_type
-from franet.pairs.columns._finite import check_finite
+from franet.pairs.columns._base import check_dimensions, check_finite, number_type
 from franet.pairs.columns._open import in_memory
 from franet.pairs.similarity import CORRELATIONS, GAPS
 from franet.pairs.similarity._correlation import rank_columns
@@ -48,9 +47,7 @@ def kind_of(table: Any) -> str:
     return "sparse" if sparse.issparse(table) else "dense"
 
 
-def check_table(
-    estimator: Any, X: Any, *, allow_missing: bool = False, lazy: bool = False
-) -> Any:
+def check_table(estimator: Any, X: Any, *, lazy: bool = False) -> Any:
     """Return the table as float32 or float64, dense or sparse; never a changed input.
 
     Sets ``n_features_in_`` and ``feature_names_in_`` on the estimator. Integers and
@@ -62,9 +59,11 @@ def check_table(
     read into memory, if it fits.
     """
     columns = open_columns(X)
+    similarity = getattr(estimator, "similarity", None)
+    allow_missing = getattr(estimator, "missing", "error") == "pairwise"
     if columns is None:
         X, names = in_memory(X)
-    elif lazy and not allow_missing and _reads_pieces(estimator):
+    elif lazy and not allow_missing and similarity in CORRELATIONS:
         return _check_columns(estimator, columns)
     else:
         X, names = _load(estimator, columns, X), columns.names
@@ -72,11 +71,6 @@ def check_table(
     if names is not None:
         estimator.feature_names_in_ = names
     return table
-
-
-def _reads_pieces(estimator: Any) -> bool:
-    similarity = getattr(estimator, "similarity", None)
-    return isinstance(similarity, str) and similarity in CORRELATIONS
 
 
 def _check_columns(estimator: Any, columns: Columns) -> Columns:
@@ -128,8 +122,7 @@ def _check_in_memory(estimator: Any, X: Any, allow_missing: bool, names: Any) ->
     """Return a table in memory, checked; `names` are those that it does not carry."""
     if allow_missing:
         check_supported([GAPS], {}, kind_of(X))
-    _check_names(X)
-    _check_dates(X)
+    _check_head(X)
     mixed = getattr(estimator, "similarity", None) == "mixed"
     coded = _check_coded(estimator, X, allow_missing) if mixed else None
     if coded is not None:
@@ -192,19 +185,15 @@ class TableOfFit:
     def __call__(self, X: Any, lazy: bool) -> Any:
         """Return the checked table; with `lazy` it may be `Columns`."""
         ranker = clone(self._ranker)
-        pairwise = getattr(ranker, "missing", "error") == "pairwise"
-        table = check_table(ranker, X, allow_missing=pairwise, lazy=lazy)
+        table = check_table(ranker, X, lazy=lazy)
         if ranker.n_features_in_ != self._n_columns:
             raise DataError(
                 f"X has {ranker.n_features_in_} features, the table of the fit had "
                 f"{self._n_columns}. Pass that table."
             )
         names: Any = getattr(ranker, "feature_names_in_", self._names)
-        if (
-            self._names is not None
-            and (other := np.flatnonzero(names != self._names)).size
-        ):
-            j = other[0]
+        if self._names is not None and (names != self._names).any():
+            j = np.argmax(names != self._names)
             raise DataError(
                 f"Column {j} of X is {names[j]!r}, that of the fit was "
                 f"{self._names[j]!r}. Pass the columns of the fit, in the same order."
@@ -248,12 +237,6 @@ def stays_polars(estimator: Any, X: Any) -> bool:
     return True
 
 
-def _check_names(X: Any) -> None:
-    columns = getattr(X, "columns", None)
-    if columns is not None and not callable(columns):
-        _check_unique(columns)
-
-
 def _check_unique(columns: Any) -> None:
     repeated = [name for name, count in Counter(columns).items() if count > 1]
     if repeated:
@@ -264,9 +247,11 @@ def _check_unique(columns: Any) -> None:
         )
 
 
-def _check_dates(X: Any) -> None:
-    """Refuse dates and durations: as numbers they would be nanoseconds."""
+def _check_head(X: Any) -> None:
+    """Refuse repeated names, and dates and durations: they would be nanoseconds."""
     columns = getattr(X, "columns", None)
+    if columns is not None and not callable(columns):
+        _check_unique(columns)
     kinds = [getattr(X, "dtype", None)] if columns is None else X.dtypes
     for j, kind in enumerate(kinds):
         if str(kind).lower().startswith(("date", "duration", "period", "time")):

@@ -26,7 +26,7 @@ from franet.evaluation.measures import (
 from franet.evaluation.records import RANDOM, Record, changed_parameters
 from franet.evaluation.results import Results
 from franet.exceptions import DataError, Setting, UsageError
-from franet.pairs.columns._finite import check_finite
+from franet.pairs.columns._base import check_finite
 from franet.pairs.columns._open import in_memory
 from franet.rankers import RANKERS, get
 

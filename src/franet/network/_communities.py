@@ -72,7 +72,13 @@ def find_communities(
     """Return the communities of a network, from its cache if they are there."""
     if method == "auto" and net.representation is not None:
         method = "components"  # each is a representative and what it stands for
-    method = _resolve(method)
+    choices = f"choose from {', '.join(METHODS)}"
+    check_value("method", method, method in METHODS, choices)
+    there = method == "components" or find_spec("networkit") is not None
+    if method == "auto":
+        method = "leiden" if there else "components"
+    elif not there:
+        raise MissingExtraError(f"Communities by {method.capitalize()}", "network")
     is_fine = bool(np.isfinite(resolution) and resolution > 0)
     check_value("resolution", resolution, is_fine, "give a number above 0")
     if method == "components":
@@ -96,17 +102,6 @@ def find_communities(
             labels = _modular((j, k, w), len(net), *key)
         net._partitions[key] = _describe(net, (j, k, w), labels, method)
     return net._partitions[key]
-
-
-def _resolve(method: str) -> str:
-    choices = f"choose from {', '.join(METHODS)}"
-    check_value("method", method, method in METHODS, choices)
-    there = method == "components" or find_spec("networkit") is not None
-    if method == "auto":
-        return "leiden" if there else "components"
-    if not there:
-        raise MissingExtraError(f"Communities by {method.capitalize()}", "network")
-    return method
 
 
 def _modular(

@@ -328,24 +328,6 @@ class Representation:
         )
 
 
-def represent(
-    by: NDArray[np.intp], r: NDArray[np.float64], names: NDArray[Any]
-) -> Representation:
-    """Return who stands for whom in a network of all features.
-
-    Parameters
-    ----------
-    by : ndarray of int
-        The feature that stands for each, by position; -1: none.
-    r : ndarray
-        The correlation with it.
-    names : ndarray of str
-        The names of all features.
-    """
-    known = np.array([str(names[j]) if j >= 0 else "" for j in by], object)
-    return Representation(np.asarray(by, np.intp), np.asarray(r, float), known)
-
-
 def signed(value: float) -> str:
     """Return a correlation as people write it.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from io import BytesIO
@@ -14,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from franet._common.features import edges_of
-from franet._common.files import atomic_write, guard, text_writer
+from franet._common.files import AnyPath, atomic_write, guard, text_writer
 from franet._common.optional import require
 from franet.exceptions import UsageError
 
@@ -106,9 +105,7 @@ def to_igraph(net: AttributeNetwork) -> Any:
     )
 
 
-def write_network(
-    net: AttributeNetwork, path: str | os.PathLike[str], *, force: bool = False
-) -> None:
+def write_network(net: AttributeNetwork, path: AnyPath, *, force: bool = False) -> None:
     """Write a network to a file whose ending says the format."""
     kind = Path(path).suffix.lower()
     if kind not in FORMATS:

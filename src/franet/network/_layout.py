@@ -315,9 +315,7 @@ def _spiral(
     centre: NDArray[np.float64], radius: NDArray[np.float64], start: int
 ) -> None:
     """Put the discs from `start` on around the others, on rings."""
-    if len(radius) <= start:
-        return
-    reach = float((np.hypot(*centre[:start].T) + radius[:start]).max())
+    reach = (np.hypot(*centre[:start].T) + radius[:start]).max(initial=0.0)
     at = start
     while at < len(radius):
         wide = float(radius[at:].max())

@@ -15,7 +15,7 @@ from franet._common.threads import count_threads
 from franet.engine._numpy import TileEngine
 from franet.engine.levels import Levels
 from franet.exceptions import DataError, Setting, UsageError
-from franet.pairs.alike import dissimilarities, weight_sum
+from franet.pairs.alike import dissimilarities
 from franet.pairs.similarity import CORRELATIONS, open_source
 from franet.search.exact import Settings, edge_rule, top_of
 
@@ -23,6 +23,14 @@ if TYPE_CHECKING:
     from franet.network import AttributeNetwork
 
 
+# What weight and dissimilarity of each pair add up to; otherwise the largest d.
+_SUMS = {
+    "correlation": 2.0,
+    "spearman": 2.0,
+    "abs-correlation": 1.0,
+    "mixed": 1.0,
+    "precomputed": 0.0,
+}
 # Weights of the same pair, computed twice, agree up to this share.
 _SAME = 1e-9
 
@@ -200,7 +208,9 @@ def total_weight(net: AttributeNetwork, table: Any) -> float | None:
     """Return ``w + d``, which is the same for all pairs; None if it is not known."""
     origin, edges = _origin_of(net), net.adjacency
     how, settings = origin.comparison, origin.settings
-    total = weight_sum(how["similarity"], settings.variant)
+    total, by = None, how["similarity"]
+    if settings.variant != "reference":
+        total = 0.0 if callable(by) else _SUMS.get(by)
     if total is not None or table is None or edges.nnz == 0 or not settings.weighted:
         return total
     # It is the largest d of all pairs. One edge, whose weight is known, shows it.
@@ -258,7 +268,10 @@ def at(net: AttributeNetwork, threshold: float, X: Any) -> AttributeNetwork:
     threshold = float(threshold)
     is_finite = bool(np.isfinite(threshold))
     check_value("threshold", threshold, is_finite, "give a finite number")
-    slack = _SLACK * _scale(net)
+    scale, origin = 1.0, net._origin
+    if origin is not None and origin.comparison["similarity"] not in CORRELATIONS:
+        scale = float(net.adjacency.data.max(initial=1.0))
+    slack = _SLACK * scale
     missing = _what_is_missing(net, threshold, slack)
     if missing is None:
         return _sparser(net, threshold, threshold - slack)
@@ -274,13 +287,6 @@ def _origin_of(net: AttributeNetwork, missing: str = "") -> Origin:
             "Fit FRANe, and use its network_."
         )
     return net._origin
-
-
-def _scale(net: AttributeNetwork) -> float:
-    by = "correlation" if net._origin is None else net._origin.comparison["similarity"]
-    if by in CORRELATIONS:
-        return 1.0
-    return float(net.adjacency.data.max(initial=1.0))
 
 
 def _what_is_missing(

@@ -14,28 +14,6 @@ from franet.pairs.similarity._sparse import constant_in
 
 # Features that are correlated at least so much repeat each other.
 REDUNDANT = 0.8
-_SUMS = {
-    "correlation": 2.0,
-    "spearman": 2.0,
-    "abs-correlation": 1.0,
-    "mixed": 1.0,
-    "precomputed": 0.0,
-}
-
-
-def weight_sum(similarity: Any, variant: str = "paper") -> float | None:
-    """Return what weight and dissimilarity of each pair add up to; None: the largest d.
-
-    Parameters
-    ----------
-    similarity : str or callable
-        As `franet.pairs.similarity.open_source` takes it.
-    variant : {"paper", "reference"}, default="paper"
-        The definition that is followed.
-    """
-    if variant == "reference":
-        return None
-    return 0.0 if callable(similarity) else _SUMS.get(similarity)
 
 
 def dissimilarities(

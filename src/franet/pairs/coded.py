@@ -117,18 +117,14 @@ def _code(column: Any, name: Column) -> tuple[NDArray[np.float64], list[Any] | N
         return _code_cells(np.array(column.to_list(), dtype=object), name)
     kind = column.dtype
     if hasattr(column, "cat") and str(kind) == "category":
-        return _code_category(column, name)
+        codes, used = column.factorize()
+        if (codes < 0).any():
+            raise _missing(name, int(np.argmax(codes < 0)))
+        return codes.astype(np.float64), [used.categories[code] for code in used.codes]
     if kind.kind in _NUMBERS:
         return column.to_numpy(dtype=np.float64, na_value=np.nan), None
     cells = column.to_numpy(dtype=object) if hasattr(column, "iloc") else column
     return _code_cells(cells, name)
-
-
-def _code_category(column: Any, name: Column) -> tuple[NDArray[np.float64], list[Any]]:
-    codes, used = column.factorize()
-    if (codes < 0).any():
-        raise _missing(name, int(np.argmax(codes < 0)))
-    return codes.astype(np.float64), [used.categories[code] for code in used.codes]
 
 
 def _code_cells(

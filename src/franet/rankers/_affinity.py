@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,8 +45,7 @@ SAME_VALUE = 1e-8
 MORE = 8
 
 
-@dataclass(frozen=True)
-class Affinity:
+class Affinity(NamedTuple):
     """A weighted graph of the examples.
 
     Attributes

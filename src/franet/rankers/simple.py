@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from franet.pairs.similarity._sparse import constant_in
+from franet.pairs.similarity._sparse import constant_in, moments
 from franet.rankers._base import Ranker
 
 # Columns handled at a time, so that float64 copies stay in the cache.
@@ -81,8 +81,10 @@ class Variance(Ranker):
 
     def _score(self, X: Any) -> NDArray[np.float64]:
         with np.errstate(over="ignore", invalid="ignore"):
-            dense = isinstance(X, np.ndarray)
-            variance = _dense_variance(X) if dense else _sparse_variance(X)
+            if isinstance(X, np.ndarray):
+                variance = _dense_variance(X)
+            else:
+                variance = moments(X.tocsc().astype(np.float64))[1] / X.shape[0]
         variance[constant_in(X)] = 0.0
         largest = np.finfo(np.float64).max
         return np.nan_to_num(variance, nan=largest, posinf=largest)
@@ -95,15 +97,3 @@ def _dense_variance(X: NDArray[Any]) -> NDArray[np.float64]:
         part -= part.mean(axis=0)
         variance[at : at + _CHUNK] = np.einsum("ij,ij->j", part, part) / len(X)
     return variance
-
-
-def _sparse_variance(X: Any) -> NDArray[np.float64]:
-    m, n = X.shape
-    X = X.tocsc()
-    values = X.data.astype(np.float64)
-    filled = np.diff(X.indptr)
-    column = np.repeat(np.arange(n), filled)
-    mean = np.bincount(column, values, n) / m
-    rest = values - mean[column]
-    squares = np.bincount(column, rest * rest, n) + (m - filled) * mean * mean
-    return np.asarray(squares / m)

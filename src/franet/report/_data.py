@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from franet.estimators._validation import TableOfFit
 from franet.network import AttributeNetwork
 from franet.network._origin import total_weight, weights_in
 from franet.pairs.alike import REDUNDANT, cluster_order, correlations
@@ -99,12 +98,6 @@ class Listing:
         return correlations(self.table, self.order, kind)
 
 
-def check_columns(ranker: Any, X: Any) -> Any:
-    """Return the table that a ranker was fitted to, checked against it."""
-    table = TableOfFit(ranker)(X, lazy=False)
-    return table.tocsc() if sparse.issparse(table) else table
-
-
 def distribution(table: Any, feature: int) -> dict[str, Any]:
     """Return the histogram of a feature and its main numbers.
 
@@ -133,8 +126,14 @@ def distribution(table: Any, feature: int) -> dict[str, Any]:
     if not len(there):
         return _NO_VALUES | {"missing": n_missing}
     low, high = float(there.min()), float(there.max())
+    width, counts = high / 2 - low / 2, np.array([len(there)])
+    if width > 0:
+        # Scaled first: numpy refuses ranges that overflow or vanish next to the values.
+        share = (there / 2 - low / 2) / width
+        bins = np.minimum((share * _BINS).astype(np.intp), _BINS - 1)
+        counts = np.bincount(bins, minlength=_BINS)
     return {
-        "counts": _histogram(there, low, high).tolist(),
+        "counts": counts.tolist(),
         "low": number(low, 4),
         "high": number(high, 4),
         "median": number(np.median(there), 4),
@@ -153,18 +152,6 @@ def _levels(table: CodedTable, feature: int) -> dict[str, Any]:
         "levels": int(np.count_nonzero(counts)),
         "commonest": str(names[order[0]]),
     }
-
-
-def _histogram(
-    values: NDArray[np.float64], low: float, high: float
-) -> NDArray[np.intp]:
-    # Scaled first: numpy refuses ranges that overflow or vanish next to the values.
-    width = high / 2 - low / 2
-    if width <= 0:
-        return np.array([len(values)])
-    share = (values / 2 - low / 2) / width
-    bins = np.minimum((share * _BINS).astype(np.intp), _BINS - 1)
-    return np.bincount(bins, minlength=_BINS)
 
 
 def missing(table: Any) -> NDArray[np.intp]:

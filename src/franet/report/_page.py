@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 from base64 import b64encode
 from importlib.resources import files
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from franet._common.checked import FLAG, PATH, checked
-from franet._common.files import atomic_write, check_target
+from franet._common.files import AnyPath, atomic_write, check_target
 from franet._common.optional import require
 from franet.exceptions import UsageError
 from franet.report._summary import FORMAT, VERSION
@@ -145,12 +144,11 @@ def _documents(summary: dict[str, Any]) -> dict[str, Any]:
         "figure-edges": ("thresholds", draw.edge_figure),
         "figure-heat": ("heat", draw.heat_figure),
     }
-    found = {
-        place: make(summary)
+    return {
+        place: _document(fig)
         for place, (part, make) in makers.items()
-        if summary[part] is not None
+        if summary[part] is not None and (fig := make(summary)) is not None
     }
-    return {place: _document(fig) for place, fig in found.items() if fig is not None}
 
 
 def _document(model: Any) -> dict[str, Any]:
@@ -208,7 +206,7 @@ def _bars(distribution: dict[str, Any]) -> str:
 
 
 @checked(path=PATH, force=FLAG)
-def check_report(path: str | os.PathLike[str], *, force: bool = False) -> None:
+def check_report(path: AnyPath, *, force: bool = False) -> None:
     """Raise before any work where a report could not be written after it.
 
     Parameters
@@ -237,9 +235,7 @@ def check_report(path: str | os.PathLike[str], *, force: bool = False) -> None:
     check_target(path, force=force)
 
 
-def write(
-    summary: dict[str, Any], path: str | os.PathLike[str], *, force: bool = False
-) -> None:
+def write(summary: dict[str, Any], path: AnyPath, *, force: bool = False) -> None:
     """Write a report to one file.
 
     Parameters

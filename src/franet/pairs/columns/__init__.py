@@ -6,8 +6,7 @@ libraries that store tables are never imported here: who has such a table has th
 
 from __future__ import annotations
 
-from franet._common.threads import read_ahead
 from franet.pairs.columns._base import Columns
 from franet.pairs.columns._open import open_columns
 
-__all__ = ["Columns", "open_columns", "read_ahead"]
+__all__ = ["Columns", "open_columns"]

@@ -96,9 +96,7 @@ class ChunkedColumns(ArrayColumns):
         m, n = self.shape
         # A row is contiguous where there are no chunks.
         self.steps = (1, n) if chunks is None else (int(chunks[0]), int(chunks[1]))
-        down, across = (
-            min(s, size) for s, size in zip(self.steps, (m, n), strict=True)
-        )
+        down, across = map(min, self.steps, self.shape)
         strip = 8 * max(down * n, across * m)
         self.has_rows = strip <= _STRIP or across * m >= down * n
         self.has_columns = strip <= _STRIP or not self.has_rows

@@ -12,8 +12,7 @@ from scipy import sparse
 from franet._common.supports import Supports
 from franet.exceptions import Setting
 from franet.pairs.coded import CodedTable
-from franet.pairs.columns import Columns
-from franet.pairs.columns._finite import check_finite
+from franet.pairs.columns._base import Columns, check_finite
 from franet.pairs.columns._kinds import ArrayColumns, FilledColumns, SparseColumns
 from franet.pairs.similarity._correlation import PairwiseCorrelationSource
 from franet.pairs.similarity._dense import Budget, Opened, check_not_all, open_dense
@@ -28,7 +27,6 @@ from franet.pairs.similarity._mixed import open_mixed
 from franet.pairs.similarity._sparse import (
     SparseCorrelationSource,
     constant_in,
-    dense_is_better,
     rank_sparse_columns,
 )
 from franet.pairs.similarity._standardize import constant_columns
@@ -36,6 +34,8 @@ from franet.pairs.similarity._standardize import constant_columns
 __all__ = ["CORRELATIONS", "GAPS", "REFERENCE", "open_source"]
 
 CORRELATIONS = ("abs-correlation", "correlation", "spearman")
+# With more than this share filled, the product of dense blocks is faster.
+_MAX_DENSITY = 0.1
 
 # Similarities for which the authors' code defines nothing to reproduce.
 _PAPER_ONLY = {
@@ -147,7 +147,7 @@ def _open_sparse(X: Any, absolute: bool, ranks: bool, budget: Budget) -> Opened:
     check_not_all(constant)
     X = X.tocsc()[:, np.flatnonzero(~constant)].astype(np.float64)
     X.sum_duplicates()
-    if dense_is_better(X):
+    if X.nnz > _MAX_DENSITY * X.shape[0] * X.shape[1]:
         source, _ = open_dense(FilledColumns(X), absolute, ranks, budget)
         return source, constant
     if ranks:

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from franet._common.memory import RowFile, available_bytes
 from franet.exceptions import DataError, Setting, UsageError
-from franet.pairs.columns import Columns
-from franet.pairs.columns._finite import check_rows
+from franet.pairs.columns._base import Columns, check_rows
 from franet.pairs.columns._kinds import ArrayColumns, FileColumns
 from franet.pairs.similarity._correlation import (
     BLOCK,
@@ -42,8 +41,7 @@ _PASSES = 32
 Opened = tuple[PairSource, NDArray[np.bool_]]
 
 
-@dataclass(frozen=True)
-class Budget:
+class Budget(NamedTuple):
     """How much memory there is for the features, besides what a search needs.
 
     Attributes

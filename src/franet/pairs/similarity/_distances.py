@@ -23,6 +23,7 @@ DISTANCES: dict[str, Callable[..., None]] = {
     "seuclidean": kernels.squares,
     "sqeuclidean": kernels.squares,
 }
+_ORDERS = {"chebyshev": np.inf, "manhattan": 1}  # of norms; others have 2
 
 
 def length_of_rows(
@@ -32,10 +33,6 @@ def length_of_rows(
     match measure:
         case "canberra":
             return np.count_nonzero(rows, axis=1).astype(np.float64)
-        case "chebyshev":
-            return np.abs(rows).max(axis=1)
-        case "manhattan":
-            return np.abs(rows).sum(axis=1)
         case "sqeuclidean":
             return np.asarray((rows * rows).sum(axis=1))
         case "minkowski":
@@ -45,7 +42,7 @@ def length_of_rows(
             powers = (size / top[:, None]) ** p
             return np.asarray(top * powers.sum(axis=1) ** (1.0 / p))
         case _:
-            return np.sqrt((rows * rows).sum(axis=1))
+            return np.linalg.norm(rows, _ORDERS.get(measure, 2), axis=1)
 
 
 def row_deviations(X: Any) -> NDArray[np.float64]:
@@ -53,8 +50,7 @@ def row_deviations(X: Any) -> NDArray[np.float64]:
     from scipy import sparse
 
     if sparse.issparse(X):
-        _, norm = moments(X.T.tocsc())
-        deviation = norm / np.sqrt(X.shape[1] - 1)
+        deviation = np.sqrt(moments(X.T.tocsc())[1]) / np.sqrt(X.shape[1] - 1)
     else:
         deviation = X.std(axis=1, ddof=1, dtype=np.float64)
     return np.where(deviation > 0.0, deviation, 1.0)

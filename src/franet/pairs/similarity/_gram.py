@@ -8,8 +8,7 @@ anywhere; every pass over the tiles then only looks at it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +16,7 @@ from numpy.typing import NDArray
 from franet._common.memory import RowFile, own_pages
 from franet._common.progress import report
 from franet._common.threads import map_batches
-from franet.pairs.columns import Columns
-from franet.pairs.columns._finite import bad_value, first_bad
+from franet.pairs.columns._base import Columns, bad_value, first_bad
 from franet.pairs.similarity._correlation import CorrelationTiles
 from franet.pairs.similarity._standardize import powers_of_two
 from franet.pairs.tiles import TileRunner, block_size
@@ -47,8 +45,7 @@ def chunk_rows(n: int) -> int:
     return max(_ROWS, _CHUNK // (-(-n // block) * block))
 
 
-@dataclass(frozen=True)
-class Moments:
+class Moments(NamedTuple):
     """What centres columns and brings them to about one.
 
     Attributes

@@ -33,7 +33,11 @@ TINY = 1e-12
 def open_mixed(table: CodedTable) -> tuple[MixedSource, NDArray[np.bool_]]:
     """Return the source of a table's similarities, and which columns it leaves out."""
     constant = constant_columns(table.values)
-    n_levels = _count_levels(table)
+    # Of each category, 0 for numbers.
+    n_levels = np.zeros(table.shape[1], np.intp)
+    for j in np.flatnonzero(table.is_category):
+        # Examples may have been drawn from a larger table: some levels are not here.
+        n_levels[j] = len(np.unique(table.values[:, j]))
     # The levels of such a column explain whatever there is to explain. Two levels in
     # two rows are an ordinary number.
     unique = (n_levels == table.shape[0]) & (n_levels > 2)
@@ -47,15 +51,6 @@ def open_mixed(table: CodedTable) -> tuple[MixedSource, NDArray[np.bool_]]:
     source = MixedSource(table.values, columns, n_levels[columns])
     source.identifiers = np.flatnonzero(unique)
     return source, left_out
-
-
-def _count_levels(table: CodedTable) -> NDArray[np.intp]:
-    """Return the number of levels of each category, 0 for numbers."""
-    n_levels = np.zeros(table.shape[1], np.intp)
-    for j in np.flatnonzero(table.is_category):
-        # Examples may have been drawn from a larger table: some levels are not here.
-        n_levels[j] = len(np.unique(table.values[:, j]))
-    return n_levels
 
 
 class IdentifierWarning(Message, UserWarning):

@@ -12,19 +12,16 @@ from franet.pairs.similarity._standardize import constant_columns, powers_of_two
 from franet.pairs.similarity.kernels import add_products
 from franet.pairs.tiles import block_size
 
-# With more than this share filled, the product of dense blocks is faster.
-MAX_DENSITY = 0.1
-
 
 def moments(X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return means and the norms of the centred columns of a float64 CSC table."""
+    """Return means and squared norms of the centred columns of a float64 CSC table."""
     m = X.shape[0]
     filled = np.diff(X.indptr)
     column = np.repeat(np.arange(X.shape[1]), filled)
     mean = np.bincount(column, X.data, X.shape[1]) / m
     rest = X.data - mean[column]
     squares = np.bincount(column, rest * rest, X.shape[1])
-    return mean, np.sqrt(squares + (m - filled) * mean * mean)
+    return mean, squares + (m - filled) * mean * mean
 
 
 def _tame(X: Any) -> Any:
@@ -58,11 +55,6 @@ def constant_in(X: Any) -> NDArray[np.bool_]:
     return np.asarray(lo == hi).ravel()
 
 
-def dense_is_better(X: Any) -> bool:
-    """Return whether the table is so full that dense blocks are faster."""
-    return bool(X.nnz > MAX_DENSITY * X.shape[0] * X.shape[1])
-
-
 class SparseCorrelationSource(CorrelationTiles):
     """Tiles of ``1 - pearson`` from products of sparse columns.
 
@@ -78,7 +70,8 @@ class SparseCorrelationSource(CorrelationTiles):
         self.m, n = X.shape
         super().__init__(n, block_size(n), absolute)
         X = _tame(X)
-        mean, norm = moments(X)
+        mean, squares = moments(X)
+        norm = np.sqrt(squares)
         self._mean = np.zeros(self._n_padded)
         self._mean[: self.n] = mean / norm
         # Entries divided by the norm: the product below is r plus a product of means.
