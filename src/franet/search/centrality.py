@@ -19,6 +19,8 @@ from franet._common.returned import finite_numbers
 from franet.engine.levels import Level
 from franet.exceptions import DataError, Setting, UsageError
 
+__all__ = ["CENTRALITIES", "from_function"]
+
 # All pairs of nodes, for every candidate graph: above this size it takes days.
 MAX_NODES = 5000
 # Below this size the dense solver is faster, and exact for equal eigenvalues.
