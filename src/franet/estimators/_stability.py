@@ -231,7 +231,14 @@ class StabilityMixin:
         <Stability: 20 draws (bootstrap), first 1 of 3 features, Kuncheva 1.00>
         """
         check_is_fitted(self)
-        table = _check(self, X)
+        if get_tags(self).input_tags.pairwise:
+            raise UsageError(
+                "{} has no examples to draw.",
+                Setting("similarity", "precomputed"),
+                remedy="Rank the table itself.",
+            )
+        table = TableOfFit(self)(X, False)
+        table = table.tocsr() if sparse.issparse(table) else table
         if isinstance(table, CodedTable) and method == "bootstrap":
             raise UsageError(
                 "{} draws rows more than once, so that rare levels seem to explain "
@@ -282,18 +289,6 @@ class StabilityMixin:
             level=float(level),
             n_degenerate=n_degenerate,
         )
-
-
-def _check(ranker: Any, X: Any) -> Any:
-    """Return the checked table; the ranker stays as it is."""
-    if get_tags(ranker).input_tags.pairwise:
-        raise UsageError(
-            "{} has no examples to draw.",
-            Setting("similarity", "precomputed"),
-            remedy="Rank the table itself.",
-        )
-    table = TableOfFit(ranker)(X, False)
-    return table.tocsr() if sparse.issparse(table) else table
 
 
 def _agreement(
