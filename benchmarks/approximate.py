@@ -53,11 +53,18 @@ def modules(n: int, m: int = 100, seed: int = 0) -> np.ndarray:
 
 def hub(n: int, m: int = 100, seed: int = 0) -> np.ndarray:
     """Return one tight group of n/25 columns, loose groups of 20, and noise."""
-    from franet.datasets import make_hub
+    from franet.datasets import make_groups
 
     loose = n // 50
     noise = n - n // 25 - 20 * loose
-    made = make_hub(m, n // 25, loose, 20, n_noise=noise, random_state=seed)
+    made = make_groups(
+        m,
+        loose + 1,
+        [n // 25] + [20] * loose,
+        redundancy=[0.95] + [0.7] * loose,
+        n_noise=noise,
+        random_state=seed,
+    )
     return made.X.astype(np.float32)
 
 

@@ -542,12 +542,11 @@ def fetch():
         datasets.load("tiny-set")
 
 
-@case("franet.datasets.make_groups", "franet.datasets.make_hub")
+@case("franet.datasets.make_groups")
 def synthetic():
-    from franet.datasets import make_groups, make_hub
+    from franet.datasets import make_groups
 
     make_groups(random_state=0)
-    make_hub(random_state=0)
 
 
 @case("FRANe on Dask")

@@ -134,10 +134,6 @@ CASES = {
         GROUPS,
         {**GROUPED, "duplicates": 2, "exact": False},
     ),
-    "datasets.make_hub": (
-        {**GROUPS, "hub_size": 3},
-        {**GROUPED, "hub_size": 5, "hub_redundancy": 0.4},
-    ),
     "datasets.names": ({}, {"paper": False, "available": True}),
     "evaluation.compare": (
         {"results_a": SOME, "results_b": MORE, **DRAWS},

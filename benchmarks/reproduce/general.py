@@ -48,9 +48,13 @@ def _groups(n_noise: int) -> np.ndarray:
 
 
 def _hub(n_noise: int) -> np.ndarray:
-    from franet.datasets import make_hub
+    from franet.datasets import make_groups
 
-    return make_hub(200, n_noise=n_noise, random_state=0).X
+    sizes, redundancy = [40] + [10] * 9, [0.95] + [0.7] * 9
+    made = make_groups(
+        200, 10, sizes, redundancy=redundancy, n_noise=n_noise, random_state=0
+    )
+    return made.X
 
 
 def _classification(n_noise: int) -> np.ndarray:

@@ -1,7 +1,5 @@
 """Run the command line by ``python -m franet``."""
 
-from __future__ import annotations
-
 from franet.cli import main
 
 if __name__ == "__main__":

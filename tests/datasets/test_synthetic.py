@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from franet import FRANe
-from franet.datasets import make_groups, make_hub
+from franet.datasets import make_groups
 from franet.exceptions import UsageError
 from franet.rankers import ColumnSubset, FacilityLocation
 
@@ -121,9 +121,10 @@ def test_greedy_rankers_never_pick_a_copy(ranker, seed):
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.filterwarnings("ignore::franet.DegenerateRankingWarning")
 def test_the_hub_catches_frane_and_nobody_else(seed):
-    made = make_hub(random_state=seed)
+    sizes, redundancy = [40] + [10] * 9, [0.95] + [0.7] * 9
+    made = make_groups(100, 10, sizes, redundancy=redundancy, random_state=seed)
     assert made.X.shape == (100, 40 + 9 * 10)
-    np.testing.assert_array_equal(np.bincount(made.groups), [40] + [10] * 9)
+    np.testing.assert_array_equal(np.bincount(made.groups), sizes)
     assert set(made.groups[first(FRANe, made.X, 10)]) == {0}
     for ranker in (ColumnSubset, FacilityLocation):
         assert set(first(ranker, made.X, 10)) == set(made.representatives)
@@ -149,10 +150,3 @@ def test_the_hub_catches_frane_and_nobody_else(seed):
 def test_bad_parameters(parameters, message):
     with pytest.raises(UsageError, match=message):
         make_groups(**parameters)
-
-
-def test_bad_parameters_of_the_hub():
-    with pytest.raises(
-        UsageError, match="n_groups must be a whole number from 1 on, not 0"
-    ):
-        make_hub(n_groups=0)

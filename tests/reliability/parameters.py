@@ -148,7 +148,6 @@ def _of_evaluations() -> Functions:
         ("results.table", results.table, {"at": 2}),
         ("results.curve", results.curve, {"ranker": "variance"}),
         ("make_groups", datasets.make_groups, size),
-        ("make_hub", datasets.make_hub, {**size, "hub_size": 3}),
         ("datasets.get", datasets.get, {"name": "colon"}),
         ("datasets.find", datasets.find, {"name": "colon"}),
         ("datasets.load", datasets.load, {"name": "colon", "download": False}),

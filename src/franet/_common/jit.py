@@ -1,7 +1,5 @@
 """The one place that says how kernels are compiled."""
 
-from __future__ import annotations
-
 from numba import njit
 
 # No fast math: NaN and infinity keep their meaning and sums their order. Kernels run

@@ -1,10 +1,8 @@
 """Data sets: the benchmarks of the paper by name, and made ones with known answers."""
 
-from __future__ import annotations
-
 from franet.datasets._load import Dataset, Fetched, fetch, load
 from franet.datasets._registry import DATASETS, Entry, cache_folder, find, get, names
-from franet.datasets._synthetic import Groups, make_groups, make_hub
+from franet.datasets._synthetic import Groups, make_groups
 
 __all__ = [
     "DATASETS",
@@ -18,7 +16,6 @@ __all__ = [
     "get",
     "load",
     "make_groups",
-    "make_hub",
     "names",
 ]
 

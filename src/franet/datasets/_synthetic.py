@@ -159,68 +159,6 @@ def make_groups(
     return _reorder(made, rng.permutation(len(names))) if shuffle else made
 
 
-@checked(
-    hub_size=_from(1),
-    n_groups=_from(1),
-    group_size=_from(1),
-    hub_redundancy=_SHARE,
-    redundancy=_SHARE,
-)
-def make_hub(
-    n_examples: int = 100,
-    hub_size: int = 40,
-    n_groups: int = 9,
-    group_size: int = 10,
-    *,
-    hub_redundancy: float = 0.95,
-    redundancy: float = 0.7,
-    n_noise: int = 0,
-    shuffle: bool = True,
-    random_state: Any = None,
-) -> Groups:
-    """Make a table with one large, tight group among several loose ones.
-
-    Centrality mostly puts the features of the tight group first, one after another,
-    although each says what the others say. A ranking that avoids redundancy takes one
-    feature of each group first.
-
-    Parameters
-    ----------
-    n_examples : int, default=100
-        Number of examples, at least 3.
-    hub_size : int, default=40
-        Number of features of the tight group, which is group 0.
-    n_groups : int, default=9
-        Number of loose groups.
-    group_size : int, default=10
-        Number of features of each loose group.
-    hub_redundancy : float, default=0.95
-        The correlation of the members of the tight group with its representative.
-    redundancy : float, default=0.7
-        The same for the loose groups.
-    n_noise : int, default=0
-        Number of features that belong to no group.
-    shuffle : bool, default=True
-        Whether columns are put in random order.
-    random_state : int, RandomState instance or None, default=None
-        The seed.
-
-    Returns
-    -------
-    Groups
-        The table, and the group of each feature.
-    """
-    return make_groups(
-        n_examples,
-        n_groups + 1,
-        [hub_size] + [group_size] * n_groups,
-        redundancy=[hub_redundancy] + [redundancy] * n_groups,
-        n_noise=n_noise,
-        shuffle=shuffle,
-        random_state=random_state,
-    )
-
-
 def _group(
     rng: np.random.RandomState, m: int, size: int, share: float, exact: bool
 ) -> NDArray[np.float64]:

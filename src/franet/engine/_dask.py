@@ -262,9 +262,8 @@ class DaskWorkers:
                 tasks.popleft()[1].release()
                 return result
         raise BackendError(
-            "A task ({}) was lost with its worker again and again. The workers may run "
-            "out of memory:",
-            future.key,
+            f"A task ({future.key}) was lost with its worker again and again. The "
+            "workers may run out of memory:",
             remedy="start fewer of them on a machine, or with a larger memory_limit; "
             "their logs say more.",
         ) from lost
@@ -310,9 +309,8 @@ class DaskWorkers:
             return
         if self._table.nbytes > available_bytes() // 2:
             raise BackendError(
-                "Not all workers see the file of the table, and its {:.3g} GB are too "
-                "much to be sent to them.",
-                self._table.nbytes / 1e9,
+                "Not all workers see the file of the table, and its "
+                f"{self._table.nbytes / 1e9:.3g} GB are too much to be sent to them.",
                 remedy="Put it on storage that all of them see, under the same path.",
             )
         self._table = self._table.load()
@@ -340,16 +338,12 @@ class DaskWorkers:
                 known: dict[str, Any] = next(answers)
         except ImportError as err:
             raise BackendError(
-                "A worker cannot import what it needs ({}).",
-                err,
-                __version__,
-                remedy="Install franet {1} for the scheduler and the workers.",
+                f"A worker cannot import what it needs ({err}).",
+                remedy=f"Install franet {__version__} for scheduler and workers.",
             ) from err
         if known["version"] != __version__:
             raise BackendError(
-                "A worker has franet {}, here it is {}.",
-                known["version"],
-                __version__,
+                f"A worker has franet {known['version']}, here it is {__version__}.",
                 remedy="Install the same version everywhere.",
             )
         return known
@@ -380,9 +374,8 @@ class DaskWorkers:
             self._alone_since = now
         elif now - self._alone_since > self.PATIENCE:
             raise BackendError(
-                "The Dask cluster at {} has had no worker for {:g} seconds.",
-                self._client.scheduler.address,
-                self.PATIENCE,
+                f"The Dask cluster at {self._client.scheduler.address} has had no "
+                f"worker for {self.PATIENCE:g} seconds.",
                 remedy="Start workers, and fit again.",
             )
         return n_workers

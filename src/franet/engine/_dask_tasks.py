@@ -153,9 +153,7 @@ def _similarities(table: Any, recipe: SourceRecipe) -> _Opened:
         if err.parameter != "max_memory":
             raise
         raise BackendError(
-            "The worker {} has too little memory for the table: {}",
-            worker.address,
-            err,
+            f"The worker {worker.address} has too little memory for the table: {err}",
             remedy="Start workers with a larger memory_limit.",
         ) from err
 

@@ -7,8 +7,6 @@ position in the tile, whose first features are ``row[t]`` and ``col[t]``. Sums a
 taken in this order, so that a result does not depend on the number of threads.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from franet._common.jit import kernel

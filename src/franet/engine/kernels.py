@@ -5,8 +5,6 @@ pairs above the diagonal count, ``j0``/``k0`` the first feature down/across, ``�
 ascending edge values (a pair with ``d ≤ τ[i]`` belongs to graph ``i`` and denser).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from franet._common.jit import kernel, reduction

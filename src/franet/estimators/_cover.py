@@ -228,21 +228,18 @@ class Cover(FeatureRanker):
         if limited and count > n_open:
             features = "feature" if n_open == 1 else "features"
             raise UsageError(
-                "{}, but only {} {} can be picked: others are constant, in {}, or "
-                "share one of {} with another feature.",
+                f"{{}}, but only {n_open} {features} can be picked: others are "
+                "constant, in {}, or share one of {} with another feature.",
                 Setting("n_features_to_select", wanted),
-                n_open,
-                features,
                 Setting("exclude"),
                 Setting("groups"),
-                remedy="Ask for at most {1}.",
+                remedy=f"Ask for at most {n_open}.",
             )
         if count < len(constraints.include):
             raise UsageError(
-                "{}, but {} names {} features.",
+                f"{{}}, but {{}} names {len(constraints.include)} features.",
                 Setting("n_features_to_select", wanted),
                 Setting("include"),
-                len(constraints.include),
                 remedy="Ask for at least that many.",
             )
         return count
@@ -256,12 +253,11 @@ class Cover(FeatureRanker):
         ):
             if self.n_ranked is not None and self.n_ranked < count:
                 raise UsageError(
-                    "{}, but {} asks for {} picks.",
+                    f"{{}}, but {{}} asks for {count} picks.",
                     Setting("n_ranked", self.n_ranked),
                     what,
-                    count,
                     Setting("n_ranked"),
-                    remedy="Leave out {3}, or raise it.",
+                    remedy="Leave out {2}, or raise it.",
                 )
         asked = how_many(self.n_ranked, selected, self.n_features_in_)
         return min(max(asked, len(constraints.include)), constraints.n_open())
@@ -303,10 +299,9 @@ class Cover(FeatureRanker):
         j, share = found.loudest
         if share > max(_MOST_OF_IT, _TIMES / len(found.scores)):
             warning = UnitsWarning(
-                "{} holds {:.0%} of the variance of the table, so that neighbors are "
-                "those of this column.",
+                f"{{}} holds {share:.0%} of the variance of the table, so that "
+                "neighbors are those of this column.",
                 column_at(j, getattr(self, "feature_names_in_", None)),
-                share,
                 remedy="Scale the columns first, as sklearn.preprocessing."
                 "StandardScaler does, if their units are arbitrary.",
             )
@@ -365,13 +360,11 @@ def choose_device_for(place: Place, shape: tuple[int, int]) -> Any:
     if place.kind == "auto":
         return None
     raise UsageError(
-        "{}: {!r} has {:.1f} GB left, and Cover needs {:.1f} GB there.",
+        f"{{}}: '{device}' has {free / 1e9:.1f} GB left, and Cover needs "
+        f"{needed / 1e9:.1f} GB there.",
         place.given,
-        str(device),
-        free / 1e9,
-        needed / 1e9,
         Setting("backend", "numpy"),
-        remedy="Set {4}, or free some.",
+        remedy="Set {1}, or free some.",
     )
 
 

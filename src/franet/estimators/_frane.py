@@ -283,14 +283,12 @@ class FRANe(FeatureRanker):
             )
         elif self.n_isolated_ > n // 2:
             by_column = self.tie_break == "column"
+            by = "column" if by_column else "their scores in the next denser network"
             warning = DegenerateRankingWarning(
-                "{} of {} features have no edge at the winning threshold; they share "
-                "one score and rank by {}.",
-                self.n_isolated_,
-                n,
-                "column" if by_column else "their scores in the next denser network",
+                f"{self.n_isolated_} of {n} features have no edge at the winning "
+                f"threshold; they share one score and rank by {by}.",
                 Setting("tie_break", "denser"),
-                remedy="{3} looks at the next denser network." if by_column else "",
+                remedy="{} looks at the next denser network." if by_column else "",
             )
         else:
             return

@@ -260,10 +260,8 @@ class StabilityMixin:
             check_value(name, value, is_fine, remedy)
         if m < FEWEST[method]:
             raise DataError(
-                "{} needs at least {} examples, X has {}.",
+                f"{{}} needs at least {FEWEST[method]} examples, X has {m}.",
                 Setting("method", method),
-                FEWEST[method],
-                m,
             )
         draws = Draws(self, table, n_boot, method, random_state)
         n_degenerate = draws.run(count_threads(n_jobs))

@@ -97,13 +97,11 @@ def _load(estimator: Any, columns: Columns, X: Any) -> Any:
         if given is not None:
             limit = Setting("max_memory", given)
         raise UsageError(
-            "The table takes {:.3g} GB, more than {}.",
-            columns.nbytes / 1e9,
+            f"The table takes {columns.nbytes / 1e9:.3g} GB, more than {{}}.",
             limit,
             Setting("similarity", "correlation", ranker="FRANe"),
-            "pass" if given is None else "raise it, or pass",
-            remedy="{2}, 'abs-correlation' or 'spearman' reads it piece by piece; "
-            "otherwise {3} fewer columns.",
+            remedy="{1}, 'abs-correlation' or 'spearman' reads it piece by piece; "
+            f"otherwise {'' if given is None else 'raise it, or '}pass fewer columns.",
         )
     return columns.load()
 
@@ -256,9 +254,8 @@ def _check_head(X: Any) -> None:
     for j, kind in enumerate(kinds):
         if str(kind).lower().startswith(("date", "duration", "period", "time")):
             raise DataError(
-                "{} holds dates or times ({}), not numbers.",
+                f"{{}} holds dates or times ({kind}), not numbers.",
                 column_at(j, columns),
-                kind,
                 remedy="Drop or encode it first.",
             )
 
@@ -327,10 +324,9 @@ def number_to_select(wanted: Any, n: int) -> int:
         return max(1, int(n * wanted))
     if wanted > n:
         raise UsageError(
-            "{}, but the table has {} features.",
+            f"{{}}, but the table has {n} features.",
             Setting("n_features_to_select", wanted),
-            n,
-            remedy="Ask for at most {1}.",
+            remedy=f"Ask for at most {n}.",
         )
     return int(wanted)
 

@@ -250,10 +250,9 @@ def reconstruction(
     selected = _selected(estimator)
     if not MEASURES[measure].covers(len(selected)):
         raise UsageError(
-            "{} takes at most {} selected features, not {}.",
+            f"{{}} takes at most {MEASURES[measure].limit} selected features, not "
+            f"{len(selected)}.",
             Setting("measure", measure),
-            MEASURES[measure].limit,
-            len(selected),
         )
     table, rows = _judged_rows(estimator, X)
     labels = None if y is None else np.asarray(y)[rows]

@@ -147,9 +147,8 @@ def _enough(n_examples: int, n_folds: int) -> int:
     check_value("folds", n_folds, n_folds >= 2, "give at least 2")
     if n_examples < 2 * n_folds:
         raise UsageError(
-            "{} examples are too few for {} folds of at least 2; use {}",
-            n_examples,
-            n_folds,
+            f"{n_examples} examples are too few for {n_folds} folds of at least 2; "
+            "use {}",
             Setting("folds", max(2, n_examples // 2)),
         )
     return n_examples

@@ -1,7 +1,5 @@
 """Kernels of the evaluation: arrays in, outputs by keyword."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from franet._common.jit import kernel

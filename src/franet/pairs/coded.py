@@ -179,8 +179,7 @@ def _is_missing(cell: Any) -> bool:
 
 def _missing(name: Column, row: int) -> DataError:
     return DataError(
-        "{} holds no value in row {}.",
+        f"{{}} holds no value in row {row}.",
         name,
-        row,
         remedy="Drop the row, or fill it with a level of its own, such as 'unknown'.",
     )

@@ -1,7 +1,5 @@
 """Pictures of rankings and networks, with matplotlib (the extra ``plot``)."""
 
-from __future__ import annotations
-
 from franet.plotting._comparisons import (
     plot_critical_difference,
     plot_curves,

@@ -5,8 +5,6 @@
 for the page only, and loaded when it is made.
 """
 
-from __future__ import annotations
-
 from franet.report._page import check_installed, check_report, render, write
 from franet.report._summary import FORMAT, VERSION, summarize
 

@@ -47,13 +47,11 @@ def _from_distances(
     """
     if graph.n > MAX_NODES:
         raise UsageError(
-            "{} and 'harmonic' need all shortest paths and stop at {} features; there "
-            "are {}.",
+            f"{{}} and 'harmonic' need all shortest paths and stop at {MAX_NODES} "
+            f"features; there are {graph.n}.",
             Setting("centrality", "closeness"),
-            MAX_NODES,
-            graph.n,
             Setting("centrality", "pagerank"),
-            remedy="Use {3}, 'degree' or 'eigenvector'.",
+            remedy="Use {1}, 'degree' or 'eigenvector'.",
         )
     lengths = graph.matrix()
     lengths.eliminate_zeros()

@@ -9,7 +9,7 @@ from scipy import sparse
 
 import tables
 from franet import FRANe
-from franet.datasets import make_hub
+from franet.datasets import make_groups
 from franet.exceptions import UsageError
 from franet.search.approximate import search_approximately
 from franet.search.exact import Settings
@@ -111,7 +111,8 @@ def test_random_state_matters_little(small_cells):
 
 def test_hubs_keep_all_their_edges(small_cells):
     """A hub has far more neighbours than any list of a fixed length would hold."""
-    X = make_hub(80, 400, 60, 10, n_noise=600, random_state=0).X
+    sizes, redundancy = [400] + [10] * 60, [0.95] + [0.7] * 60
+    X = make_groups(80, 61, sizes, redundancy=redundancy, n_noise=600, random_state=0).X
     outcome = approximate(X)
     exact = FRANe().fit(X)
     assert outcome.winner == exact.winner_

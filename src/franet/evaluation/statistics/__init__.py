@@ -1,7 +1,5 @@
 """Statistics of a comparison: ranks, Friedman, post-hoc tests, Bayesian tests."""
 
-from __future__ import annotations
-
 from franet.evaluation.statistics.bayes import (
     Comparison,
     Regions,

@@ -4,8 +4,6 @@ What a table is stored as decides on how its columns are read, and on nothing el
 libraries that store tables are never imported here: who has such a table has them.
 """
 
-from __future__ import annotations
-
 from franet.pairs.columns._base import Columns
 from franet.pairs.columns._open import open_columns
 

@@ -85,12 +85,9 @@ class Budget(NamedTuple):
 def too_little(n: int, budget: Budget, needed: int) -> UsageError:
     """Return the error for a table that is too large for the memory."""
     return UsageError(
-        "{} is too little for {} features and {} thresholds: at least "
-        "{:.3g} GB are needed.",
+        f"{{}} is too little for {n} features and {budget.n_thresholds} thresholds: "
+        f"at least {needed / 1e9:.3g} GB are needed.",
         Setting("max_memory", f"{budget.most / 1e9:.3g} GB"),
-        n,
-        budget.n_thresholds,
-        needed / 1e9,
         remedy="Raise it, or take fewer thresholds.",
     )
 

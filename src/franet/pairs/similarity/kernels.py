@@ -1,7 +1,5 @@
 """Kernels of the similarities: arrays and scalars in, one output by keyword."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from franet._common.jit import kernel, reduction

@@ -1,7 +1,5 @@
 """Kernels of the approximate search: cells of features, and pairs within them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from franet._common.jit import kernel, reduction
