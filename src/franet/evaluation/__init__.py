@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -29,29 +30,25 @@ __all__ = [
     "statistics",
 ]
 
+# Loaded on first use.
 _HOME = {
-    "MEASURES": "measures",
-    "Record": "records",
-    "Results": "results",
-    "ResultsStore": "store",
-    "compare": "results",
-    "evaluate": "_evaluate",
-    "make_folds": "folds",
-    "paper_folds": "folds",
-    "reconstruction": "_evaluate",
-    "run": "runner",
-    "shuffled_folds": "folds",
+    "_evaluate": ("evaluate", "reconstruction"),
+    "folds": ("make_folds", "paper_folds", "shuffled_folds"),
+    "measures": ("MEASURES",),
+    "records": ("Record",),
+    "results": ("Results", "compare"),
+    "runner": ("run",),
+    "store": ("ResultsStore",),
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module 'franet.evaluation' has no attribute {name!r}")
-    from importlib import import_module
-
-    if name not in _HOME:
-        return import_module(f"franet.evaluation.{name}")
-    return getattr(import_module(f"franet.evaluation.{_HOME[name]}"), name)
+    if name == "statistics":
+        return import_module("franet.evaluation.statistics")
+    for module, names in _HOME.items():
+        if name in names:
+            return getattr(import_module(f"franet.evaluation.{module}"), name)
+    raise AttributeError(f"module 'franet.evaluation' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -57,9 +57,6 @@ RANKERS = {
 }
 # What `get` knows.
 NAMES = sorted(RANKERS)
-_HOME = {
-    name: module for module, name in RANKERS.values() if name not in ("Cover", "FRANe")
-}
 
 
 @checked(name=TEXT)
@@ -85,9 +82,10 @@ def get(name: str) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'franet.rankers' has no attribute {name!r}")
-    return getattr(import_module(_HOME[name]), name)
+    for module, ranker in RANKERS.values():
+        if name == ranker and name in __all__:
+            return getattr(import_module(module), name)
+    raise AttributeError(f"module 'franet.rankers' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

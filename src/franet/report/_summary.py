@@ -15,16 +15,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from sklearn.utils.validation import check_is_fitted
 
-from franet._common.checked import (
-    NUMBER,
-    RANKER,
-    SEVERAL,
-    TEXT,
-    WHOLE,
-    check_value,
-    checked,
-    optional,
-)
+from franet._common import checked as kinds
 from franet._common.version import __version__
 from franet.estimators._validation import TableOfFit, names_of
 from franet.exceptions import Setting, UsageError
@@ -47,13 +38,13 @@ _MIXED = {
 }
 
 
-@checked(
-    ranker=RANKER,
-    top=WHOLE,
-    names=optional(SEVERAL),
-    title=optional(TEXT),
-    seconds=optional(NUMBER),
-    warnings=SEVERAL,
+@kinds.checked(
+    ranker=kinds.RANKER,
+    top=kinds.WHOLE,
+    names=kinds.optional(kinds.SEVERAL),
+    title=kinds.optional(kinds.TEXT),
+    seconds=kinds.optional(kinds.NUMBER),
+    warnings=kinds.SEVERAL,
 )
 def summarize(
     ranker: Any,
@@ -110,7 +101,7 @@ def summarize(
     'mean compactness'
     """
     check_is_fitted(ranker)
-    check_value("top", top, top >= 1, "a report lists at least one feature.")
+    kinds.check_value("top", top, top >= 1, "a report lists at least one feature.")
     labels = _labels(ranker, names)
     given: Any = None if X is None else TableOfFit(ranker)(X, lazy=False)
     given = given.tocsc() if sparse.issparse(given) else given

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from franet.engine.graph_kernels import degree_bound
 from franet.quality import rqh
+from franet.search import exact
 from franet.search.approximate._cells import Cells, Features
 from franet.search.approximate._check import Approximation, check
 from franet.search.approximate._dense import (
@@ -19,17 +20,6 @@ from franet.search.approximate._dense import (
     solve_complete,
 )
 from franet.search.approximate._pairs import Counts, NearGraphs, find_extremes
-from franet.search.exact import (
-    ALL_EQUAL,
-    ONE_FEATURE,
-    Outcome,
-    Settings,
-    all_equal,
-    best_of,
-    lay_out,
-    no_winner,
-    spread,
-)
 from franet.search.pagerank import Race
 
 # Edges that are stored, for each feature: of the sparse graphs at first, and of denser
@@ -49,11 +39,11 @@ _SOLVED_BY_SAMPLE = 4
 def search_approximately(
     table: Any,
     columns: NDArray[np.intp],
-    settings: Settings,
+    settings: exact.Settings,
     *,
     similarity: str = "correlation",
     n_threads: int = 1,
-) -> Outcome:
+) -> exact.Outcome:
     """Find about the threshold, and about the scores, that a full search finds.
 
     Parameters
@@ -78,7 +68,7 @@ def search_approximately(
     """
     columns = np.asarray(columns)
     if len(columns) < 2:
-        return no_winner(len(columns), settings, ONE_FEATURE)
+        return exact.no_winner(len(columns), settings, exact.ONE_FEATURE)
     random = settings.random or np.random.mtrand._rand
     rows = Features(table, columns, similarity, n_threads, random)
     return _Search(rows, settings, random).run()
@@ -99,7 +89,7 @@ class _Search:
     """
 
     columns: Features
-    settings: Settings
+    settings: exact.Settings
     random: np.random.RandomState
     # Of stored graphs.
     graphs: Any = None
@@ -113,7 +103,7 @@ class _Search:
     bound: dict[int, float] = field(default_factory=dict)
     best: float = 0.0
 
-    def run(self) -> Outcome:
+    def run(self) -> exact.Outcome:
         """Find the winner."""
         columns, settings, self.n = self.columns, self.settings, self.columns.n
         drawn = self.random.permutation(self.n)
@@ -124,9 +114,9 @@ class _Search:
         shallow = counts.limit(max(STORED * self.n, ALL_PAIRS))
         self.looks, shallow = self.cells.look(shallow)
         extrema, nearest = find_extremes(self.cells, self.looks, counts)
-        if all_equal(extrema):
-            return no_winner(self.n, settings, ALL_EQUAL)
-        thresholds, self.measure, self.edges = lay_out(
+        if exact.all_equal(extrema):
+            return exact.no_winner(self.n, settings, exact.ALL_EQUAL)
+        thresholds, self.measure, self.edges = exact.lay_out(
             columns, columns.top, extrema, settings
         )
         self.n_pairs = counts.below(self.edges)
@@ -219,7 +209,7 @@ class _Search:
             solved[i] = self.dense.polish(i, solved[i])
             self.polished.add(i)
 
-    def _outcome(self, thresholds: NDArray[np.float64]) -> Outcome:
+    def _outcome(self, thresholds: NDArray[np.float64]) -> exact.Outcome:
         n_edges = np.rint(np.maximum.accumulate(self.n_pairs)).astype(np.int64)
         too_sparse = 2 * n_edges / self.n < self.settings.min_mean_degree
         found = {i: rqh(scores) for i, scores in self.scores.items()}
@@ -228,12 +218,12 @@ class _Search:
         same_as = np.arange(len(thresholds))
         stored = n_edges[: self.n_stored]
         same_as[: self.n_stored] = np.searchsorted(stored, stored)
-        outcome = no_winner(
+        outcome = exact.no_winner(
             self.n,
             self.settings,
             thresholds=thresholds,
-            quality=spread(found, same_as, too_sparse),
-            quality_bound=spread(self.bound | found, same_as, too_sparse),
+            quality=exact.spread(found, same_as, too_sparse),
+            quality_bound=exact.spread(self.bound | found, same_as, too_sparse),
             too_sparse=too_sparse,
             n_edges=n_edges,
         )
@@ -241,10 +231,10 @@ class _Search:
         for i in self.sampled:
             fair[i] = fair[i] / _BETTER if i in self.polished else np.nan
         if not np.isnan(outcome.quality).all():
-            self._finish(outcome, best_of(fair))
+            self._finish(outcome, exact.best_of(fair))
         return outcome
 
-    def _finish(self, outcome: Outcome, winner: int) -> None:
+    def _finish(self, outcome: exact.Outcome, winner: int) -> None:
         """Fill in what belongs to the winner, features in the order of the table."""
         outcome.winner, outcome.reason = winner, ""
         counts = None
