@@ -8,13 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
-from sklearn.utils import check_array
-from sklearn.utils.validation import validate_data
 
 from franet._common import checked as kinds
 from franet._common.progress import Listener, listening, report
 from franet.cover._constraints import by_position
-from franet.estimators._validation import fitted_table
 from franet.evaluation._unit import prepare, run_unit
 from franet.evaluation.folds import make_folds, name_folds, shuffled_folds
 from franet.evaluation.measures import (
@@ -180,6 +177,8 @@ def _label(ranker: Any) -> str:
 
 def _table(X: Any) -> tuple[NDArray[np.float64], NDArray[Any] | None]:
     """Return a table in memory, checked, and the names of its columns."""
+    from sklearn.utils import check_array
+
     X, names = in_memory(X)
     try:
         table = check_array(
@@ -284,6 +283,11 @@ def _selected(estimator: Any) -> NDArray[np.intp]:
 
 def _judged_rows(estimator: Any, X: Any) -> tuple[NDArray[np.float64], Any]:
     """Return the rows to judge by, and which they are."""
+    # Here, because the runner starts without scikit-learn.
+    from sklearn.utils.validation import validate_data
+
+    from franet.estimators._validation import fitted_table
+
     try:
         with fitted_table(estimator, X) as table:
             table = validate_data(

@@ -71,11 +71,11 @@ def search_approximately(
         return exact.no_winner(len(columns), settings, exact.ONE_FEATURE)
     random = settings.random or np.random.mtrand._rand
     rows = Features(table, columns, similarity, n_threads, random)
-    return _Search(rows, settings, random).run()
+    return _ApproximateSearch(rows, settings, random).run()
 
 
 @dataclass
-class _Search:
+class _ApproximateSearch:
     """One approximate search.
 
     Parameters
