@@ -77,9 +77,9 @@ class FacilityLocation(Ranker):
     would add. There is never an n × n array. The first gains take no pass if p is 2:
     they are a quadratic form.
 
-    A float32 table is passed over in float32, with sums in float64; what is picked, and
-    its gain, is decided in float64, and bounds carry a margin for rounding. A sparse
-    table is made dense. A pick is the first column among equal gains.
+    Bounds of a float32 table are computed in float32, with sums in float64, and carry a
+    margin for rounding; picks, gains and scores are decided in float64. A sparse table
+    is made dense. A pick is the first column among equal gains.
 
     References
     ----------
@@ -154,15 +154,16 @@ class FacilityGains:
     def all_gains(self, stage: str) -> NDArray[np.float64]:
         """Return the gains of all features, by a pass over all pairs."""
         gains = np.maximum(1.0 - self.cover, 0.0)
-        rows, block = self._source._work, self._source.block
-        cover = self.cover.astype(rows.dtype)
+        # In float64: single products round by their place in a tile, and copies would
+        # not tie.
+        rows, block = self._source._exact, self._source.block
 
         def visit(tile: Tile) -> None:
             # Blocks of one round are different: a feature's sum has one writer.
             R = rows[tile.i * block :][:block] @ rows[tile.j * block :][:block].T
             at = tile.rows.start, tile.cols.start
             upper = tile.is_diagonal
-            add_gains(R, *tile.shape, upper, *at, self.power, cover, gains=gains)
+            add_gains(R, *tile.shape, upper, *at, self.power, self.cover, gains=gains)
 
         self._runner.run(TileGrid(self.n, block).rounds(), visit, stage)
         return gains
