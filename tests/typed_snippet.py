@@ -47,4 +47,5 @@ def mistakes() -> None:
     """Do what mypy must complain of: an ignore that is not needed is an error."""
     FRANe(n_thresholds="many")  # type: ignore[arg-type]
     FRANe(threshold=0.5)  # type: ignore[call-arg]
+    Cover(n_select=3)  # type: ignore[call-arg]
     read_table(3)  # type: ignore[arg-type]

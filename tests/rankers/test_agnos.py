@@ -13,7 +13,7 @@ from franet._common.progress import listening
 from franet.engine.device import cuda_ready
 from franet.exceptions import DegenerateRankingWarning
 from franet.rankers import AgnoS, get
-from franet.rankers._agnos import Training, copy_of, gradients, initial, train
+from franet.rankers._agnos import Network, Training, gradients, initial, train
 from franet.rankers.agnos import hidden_units, standardize
 
 VARIANTS = ["slack", "weights"]
@@ -98,7 +98,7 @@ def test_adam_by_hand():
     X = standardize(normal(10, 4))
     network = start(4, 2, "weights")
     square = float((X**2).sum())
-    moving = copy_of(network)
+    moving = Network(*map(np.copy, network))
     state = [(np.zeros_like(p), np.zeros_like(p)) for p in moving]
     for t in range(1, 3):
         gradient = gradients(X, moving, 1.3, "weights", square)[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +13,9 @@ from numpy.typing import NDArray
 from franet._common.progress import report
 from franet.cover._arrays import Array, host, kernels_of, namespace
 from franet.cover._constraints import Constraints
+from franet.cover._residual import Residual
 from franet.cover._shares import (
     FeatureTable,
-    Linear,
     NearestSamples,
     Representatives,
     blocks_of,
@@ -292,7 +293,7 @@ class Picker:
         self._constraints = constraints
         self._open = ~constraints.closed
         self._single = Representatives(table.Z, *sample_of(table), self._runner)
-        self._linear = Linear(table)
+        self._linear = Residual(deepcopy(table.Z), table.weights)
         self._nearest = NearestSamples(table, self._runner)
         # As if five examples drawn at random were the nearest.
         self._error = 1.0 + 1.0 / self._nearest.k
@@ -310,7 +311,8 @@ class Picker:
 
     def remaining(self) -> NDArray[np.float64]:
         """Return what each feature would add now, neighbours aside."""
-        return host((self._single.gains() + self._linear.gains()) / 3.0)
+        linear = self._linear.gains() / self._linear.total
+        return host((self._single.gains() + linear) / 3.0)
 
     def blocked(self) -> NDArray[np.bool_]:
         """Return the features that come after all others: closed, or in a full group.
@@ -344,8 +346,9 @@ class Picker:
         total = gains[part] + (self._error - errors) / 3.0
         best = _first_best(total, self._constraints.cost[part])
         j, self._error = int(part[best]), float(errors[best])
-        for share in (self._single, self._linear, self._nearest):
-            share.add(j)
+        self._single.add(j)
+        self._linear.remove(j, 0.0)
+        self._nearest.add(j)
         self.order.append(j)
         self.gains.append(float(total[best]))
         self._open[j] = False

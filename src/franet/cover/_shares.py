@@ -8,7 +8,6 @@ says what a further pick would add to it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +23,7 @@ from franet.cover._arrays import (
     namespace,
     put,
 )
-from franet.cover._residual import Residual, products_of_columns
+from franet.cover._residual import products_of_columns
 from franet.pairs.similarity._correlation import rank_columns
 from franet.pairs.similarity._standardize import (
     feature_rows,
@@ -211,21 +210,6 @@ def sample_of(table: FeatureTable) -> tuple[Array, Array]:
     """Return the features that take the place of all, and their share of the weight."""
     part = _draw(len(table.Z), SAMPLE)
     return table.Z[part], table.weights[part] / table.weights[part].sum()
-
-
-class Linear:
-    """The share that linear combinations of the picks tell."""
-
-    def __init__(self, table: FeatureTable) -> None:
-        self._residual = Residual(deepcopy(table.Z), table.weights)
-
-    def gains(self) -> Array:
-        """Return what each feature would add."""
-        return self._residual.gains() / self._residual.total
-
-    def add(self, j: int) -> None:
-        """Pick feature j, whatever it adds."""
-        self._residual.remove(j, 0.0)
 
 
 class NearestSamples:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from abc import abstractmethod
 from copy import copy
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import config_context
-from sklearn.base import BaseEstimator
-from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._param_validation import (
     Interval,
     InvalidParameterError,
@@ -26,7 +24,7 @@ from franet._common.files import check_apart
 from franet._common.joints import connected
 from franet._common.optional import require
 from franet.engine.device import Place, parse_place, portable
-from franet.estimators._callbacks import CallbackSupportMixin, telling
+from franet.estimators._callbacks import telling
 from franet.estimators._stability import StabilityMixin
 from franet.estimators._validation import (
     fit_context,
@@ -39,6 +37,32 @@ from franet.exceptions import Setting, UsageError
 from franet.network._html import SHOWN, best_html
 from franet.pairs.columns._open import as_numpy, known_files
 from franet.search.ranking import rank_scores
+
+if TYPE_CHECKING:
+    # With a base of unknown type, a dataclass could be given parameters of any name.
+    from franet.estimators._callbacks import OlderCallbacks as CallbackSupportMixin
+
+    class BaseEstimator:
+        """That of scikit-learn, of which any attribute may be asked."""
+
+        def __getattr__(self, name: str) -> Any: ...
+
+        __getstate__: Any
+        __sklearn_tags__: Any
+        _repr_html_inner: Any
+        _repr_mimebundle_: Any
+
+    class SelectorMixin(BaseEstimator):
+        """That of scikit-learn."""
+
+        transform: Any
+        inverse_transform: Any
+
+else:
+    from sklearn.base import BaseEstimator
+    from sklearn.feature_selection import SelectorMixin
+
+    from franet.estimators._callbacks import CallbackSupportMixin
 
 
 def _rebuilds(ranker: Any) -> bool:

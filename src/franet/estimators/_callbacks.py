@@ -16,8 +16,6 @@ from typing import Any, Self
 
 from franet._common.progress import Listener, current_listener, listening
 
-__all__ = ["CallbackSupportMixin", "OlderCallbacks", "telling"]
-
 # The most steps of a stage: a callback is told of each, and a stage may have millions.
 _STEPS = 100
 _HOOKS = ("setup", "on_fit_task_begin", "on_fit_task_end", "teardown")

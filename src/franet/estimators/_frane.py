@@ -7,7 +7,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -203,35 +203,6 @@ class FRANe(FeatureRanker):
     max_memory: float | str | None = None
     random_state: Any = None
     n_jobs: int | None = None
-
-    if TYPE_CHECKING:
-        # mypy lets a dataclass whose base has no types, as those of scikit-learn, take
-        # any name: it reads the parameters here.
-        def __init__(
-            self,
-            n_features_to_select: int | float | None = ...,
-            *,
-            similarity: str | Callable[[Any, Any], Any] = ...,
-            thresholds: str | Callable[[float, float, int], Any] = ...,
-            n_thresholds: int = ...,
-            min_mean_degree: float = ...,
-            damping: float = ...,
-            weighted: bool = ...,
-            centrality: str | Callable[[Any], Any] = ...,
-            quality: str | Callable[[Any], float] = ...,
-            variant: str = ...,
-            p: float = ...,
-            missing: str = ...,
-            tie_break: str = ...,
-            store_candidates: bool = ...,
-            search: str = ...,
-            backend: Any = ...,
-            checkpoint: str | os.PathLike[str] | None = ...,
-            max_edges: int = ...,
-            max_memory: float | str | None = ...,
-            random_state: Any = ...,
-            n_jobs: int | None = ...,
-        ) -> None: ...
 
     def _fit(self, X: Any) -> None:
         if self.search == "approximate":

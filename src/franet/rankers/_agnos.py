@@ -43,11 +43,6 @@ class Network(NamedTuple):
     offset: Array
 
 
-def copy_of(network: Network) -> Network:
-    """Return a copy that shares nothing."""
-    return Network(*(array.copy() for array in network))
-
-
 class Training:
     """Watches the loss: keeps its values, and says when to stop.
 
@@ -195,13 +190,13 @@ def _adam(network: Network, learning_rate: float) -> Callable[[Network], None]:
 
 def by_hand(X: Array, start: Network, settings: Any) -> Iterator[Round]:
     """Yield the loss of `start`, and then after each step, in NumPy."""
-    network = copy_of(start)
+    network = Network(*map(np.copy, start))
     step = _adam(network, float(settings.learning_rate))
     square = float(np.vdot(X, X))
     penalty, variant = float(settings.penalty), settings.variant
     while True:
         loss, gradient = gradients(X, network, penalty, variant, square)
-        yield loss, lambda: copy_of(network)
+        yield loss, lambda: Network(*map(np.copy, network))
         step(gradient)
         if variant == "slack":
             _normalise(network)

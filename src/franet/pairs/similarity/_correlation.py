@@ -174,7 +174,6 @@ class BlockCache:
         self._sessions: dict[int, set[int]] = {}
         self._session_of: dict[tuple[int, int], int] = {}
         self._now = -1
-        self.n_read = 0
         for number, rounds in enumerate(sessions):
             tiles = [(tile.i, tile.j) for tiles in rounds for tile in tiles]
             self._sessions[number] = set(chain(*tiles))
@@ -212,7 +211,6 @@ class BlockCache:
             found = self._read(i)
             with self._lock:
                 self._blocks[i] = found
-                self.n_read += 1
             return found
         finally:
             if mine:  # also after an error: others may wait for the block
