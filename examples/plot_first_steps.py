@@ -49,7 +49,7 @@ for j in best[1:6]:
     print(f"    {names[j]} ~ {names[partner[j]]} (r = {weight[j] - 1:.2f})")
 
 # %%
-# The neighbours of the best column, from the sparse adjacency matrix.
+# The neighbors of the best column, from the sparse adjacency matrix.
 
 row = network.adjacency[[best[0]]].tocoo()
 order = np.argsort(-row.data)[:3]

@@ -59,7 +59,7 @@ file = Path(folder.name) / "cells.h5ad"
 made.write_h5ad(file)
 
 # %%
-# **Read and normalise.** The same depth for all cells, then logarithms: what
+# **Read and normalize.** The same depth for all cells, then logarithms: what
 # correlations need. With scanpy it is ``sc.pp.normalize_total(adata, target_sum=1e4)``
 # and ``sc.pp.log1p(adata)``. Genes that hardly any cell has are left out.
 
@@ -73,11 +73,15 @@ print(f"{adata.n_obs} cells × {adata.n_vars} genes")
 
 # %%
 # **Choose.** Genes that must be on the panel come first (``include``); those that must
-# not are left out, but are still represented by the others (``exclude``).
+# not are left out, but are still represented by the others (``exclude``). A gene counts
+# by the variance that it shares with others (``weights="variance"``), which suits
+# columns of one unit.
 
 markers = ["P0-0", "P7-3"]
 mitochondrial = [name for name in adata.var_names if name.startswith("MT-")]
-ranker = Cover(50, include=markers, exclude=mitochondrial, n_ranked=50)
+ranker = Cover(
+    50, weights="variance", include=markers, exclude=mitochondrial, n_ranked=50
+)
 rank_features(adata, ranker=ranker)
 panel = adata.var[adata.var["franet_selected"]].sort_values("franet_rank")
 print(panel[["franet_rank", "franet_score"]].head(10))
@@ -114,7 +118,7 @@ ax.set(xlabel="genes on the panel", ylabel="share of the table covered", ylim=0)
 
 
 def same_type(genes):
-    """Return the share of neighbours, by these genes, that are of the cell's type."""
+    """Return the share of neighbors, by these genes, that are of the cell's type."""
     values = adata[:, genes].X.toarray()
     near = NearestNeighbors(n_neighbors=11).fit(values).kneighbors(values)[1][:, 1:]
     types = adata.obs["type"].to_numpy()
@@ -137,7 +141,7 @@ plt.show()
 
 # %%
 # The same on the command line, with a report to look at, for a file whose ``X`` is
-# normalised:
+# normalized:
 #
 # .. code-block:: console
 #

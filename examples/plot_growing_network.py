@@ -29,7 +29,7 @@ print(f"threshold {ranker.winner_ + 1} of 100 wins: w ≥ {ranker.threshold_:.3f
 # %%
 # **The networks.** Each is drawn at the same places, so that only the edges change. A
 # weight is ``1 + r``: at the first threshold only the strongest pairs are joined, at
-# the last all are. The size and the colour of a node are its score.
+# the last all are. The size and the color of a node are its score.
 
 winner = ranker.winner_
 steps = [0, winner // 3, 2 * winner // 3, winner, (winner + 99) // 2, 99]
@@ -84,10 +84,9 @@ ax.legend(fontsize=8)
 # each column is joined with the pick that represents it. This is how the picks divide
 # the table after one, two, four and eight of them.
 
-Z = X / X.std(axis=0)
 fig, axes = plt.subplots(1, 4, figsize=(10, 3), layout="constrained")
 for ax, k in zip(axes, (1, 2, 4, 8), strict=True):
-    cover = Cover(k).fit(Z)
+    cover = Cover(k).fit(X)
     for j, pick in enumerate(cover.representative_):
         r = abs(cover.representative_corr_[j])
         ax.plot(*places[[j, pick]].T, color="#0072b2", lw=2 * r**2, alpha=0.6, zorder=1)

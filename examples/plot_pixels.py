@@ -3,7 +3,7 @@ Pixels and sensors: where to measure
 ====================================
 
 An image is a table: a row for each picture, a column for each pixel. So is a field of
-sensors. Neighbouring pixels tell nearly the same, and some tell nothing at all. Which
+sensors. Neighboring pixels carry nearly the same, and some carry nothing at all. Which
 16 of 64 are worth measuring, and what is lost with the others?
 
 It needs the extra ``plot``.
@@ -11,8 +11,8 @@ It needs the extra ``plot``.
 
 # %%
 # 1,797 digits that people wrote, 8 × 8 pixels each; they come with scikit-learn. All
-# pixels have the same unit, the brightness from 0 to 16, so that nothing is scaled. A
-# third of the pictures is kept aside.
+# pixels have the same unit, the brightness from 0 to 16. A third of the pictures is
+# kept aside.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -31,9 +31,14 @@ print(f"{train.shape[0]} pictures to choose from, {train.shape[1]} pixels each")
 # %%
 # Three ways to choose 16 pixels: each for what earlier picks miss; the most central
 # ones, as in the paper on FRANe; those that vary most.
+#
+# Columns of one unit are what ``weights="variance"`` is for: a pixel that varies more
+# counts more. The picked pixels will be used as they are, so that pictures are compared
+# in them as they are, too: ``scale=None``.
 
+options = {"weights": "variance", "scale": None, "n_ranked": n_picked}
 rankers = {
-    "cover": Cover(n_picked, n_ranked=n_picked),
+    "cover": Cover(n_picked, **options),
     "FRANe of the paper": FRANe(n_picked),
     "variance": Variance(n_picked),
 }
@@ -42,8 +47,8 @@ for ranker in rankers.values():
 
 # %%
 # This is where they lie, on the mean of all pictures. A number is the rank. The pixels
-# that vary most lie side by side, in the middle; those of ``Cover`` are spread over the
-# picture.
+# that vary most lie side by side; those of ``Cover`` leave out what their neighbors
+# predict.
 
 fig, axes = plt.subplots(1, 3, figsize=(9, 3.4), layout="constrained")
 for ax, (name, ranker) in zip(axes, rankers.items(), strict=True):
@@ -58,9 +63,9 @@ for ax, (name, ranker) in zip(axes, rankers.items(), strict=True):
     ax.set(title=name, xticks=[], yticks=[])
 
 # %%
-# Every pixel has a representative among the picks. Areas of one colour are the pixels
+# Every pixel has a representative among the picks. Areas of one color are the pixels
 # that one pick represents; most of them lie around it, though the ranker does not know
-# which pixels are neighbours. Pixels that never change, in the corners, have none.
+# which pixels are neighbors. Pixels that never change, in the corners, have none.
 
 cover = rankers["cover"]
 place = np.full(digits.shape[1], np.nan)
@@ -82,8 +87,8 @@ ax.set(title="Which pick represents which pixel", xticks=[], yticks=[])
 
 def rebuilt(ranker):
     """Return the test pictures as the picked pixels tell them."""
-    neighbours = KNeighborsRegressor(5).fit(ranker.transform(train), train)
-    return neighbours.predict(ranker.transform(test))
+    neighbors = KNeighborsRegressor(5).fit(ranker.transform(train), train)
+    return neighbors.predict(ranker.transform(test))
 
 
 for name, ranker in rankers.items():
@@ -109,6 +114,6 @@ for row, pictures in zip(axes, (test, seen, rebuilt(cover)), strict=True):
 # it from the right half.
 
 left = [j for j in range(digits.shape[1]) if j % side < side // 2]
-half = Cover(n_picked, n_ranked=n_picked, exclude=left).fit(train)
+half = Cover(n_picked, exclude=left, **options).fit(train)
 print(f"right half only: error {np.abs(rebuilt(half) - test).mean():.3f}")
 plt.show()

@@ -39,8 +39,10 @@ print(films.iloc[:4, 38:44])
 
 # %%
 # **Ten questions.** Each film is picked for what the answers to the earlier ones miss.
+# All ratings are of one scale: with ``weights="variance"`` a film on which users differ
+# counts more than one that all of them like.
 
-ranker = Cover(10, n_ranked=16).fit(films)
+ranker = Cover(10, weights="variance", n_ranked=16).fit(films)
 for pick in ranker.order_[:10]:
     members = ranker.members_[pick]
     others = ", ".join(films.columns[members[:3]])
@@ -65,7 +67,11 @@ class Popular(BaseEstimator):
 
 results = evaluate(
     films,
-    rankers={"cover": Cover(), "popular": Popular(), "variance": Variance()},
+    rankers={
+        "cover": Cover(weights="variance"),
+        "popular": Popular(),
+        "variance": Variance(),
+    },
     n_features=[1, 2, 4, 6, 8, 10, 16],
     folds=5,
     measures=["rmae_shared"],

@@ -10,8 +10,9 @@ It needs the extra ``plot``.
 """
 
 # %%
-# The table: 569 tumours, 30 measurements in different units, which are scaled. It comes
-# with scikit-learn; the diagnoses are left out.
+# The table: 569 tumours, 30 measurements. It comes with scikit-learn; the diagnoses are
+# left out. The units differ, and the columns are scaled: the error below is one of
+# nearest neighbors, which depends on units.
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_breast_cancer
@@ -31,7 +32,7 @@ rankers = {
 
 # %%
 # Random columns and ``ColumnSubset`` are judged as well. Each ranking sees the training
-# part of a fold only. ``rmae_shared`` is the error of five nearest neighbours: small is
+# part of a fold only. ``rmae_shared`` is the error of five nearest neighbors: small is
 # good.
 
 results = evaluate(
@@ -47,7 +48,7 @@ print(results.table(at=4, measure="rmae_shared"))
 # The verdict says whether a ranking is better than random columns, by a test that
 # allows for folds that share examples. With few examples it often cannot tell.
 #
-# The curves, for neighbours and for linear regression (where large is good):
+# The curves, for neighbors and for linear regression (where large is good):
 
 fig, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 for ax, measure in zip(axes, ("rmae_shared", "r2"), strict=True):

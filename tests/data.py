@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy.io import loadmat
 from scipy.sparse import issparse
 
 
+@cache  # some tests change the variable
 def shared_dir() -> Path | None:
     given = os.environ.get("FRANET_DATA")
     folder = Path(given) if given else Path(__file__).parents[2] / "shared"

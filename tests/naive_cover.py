@@ -1,6 +1,6 @@
 """The cover ranking written down line by line: dense, and from scratch at every pick.
 
-For tables of at most 2,048 features and 128 examples, where nothing is drawn.
+For tables of at most 512 features and 181 samples, where nothing is drawn.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 EQUAL = 1e-9
+OBJECTIVES = {"balanced": (1, 3, 1), "linear": (0, 1, 0), "neighbors": (1, 1, 2)}
 
 # More threads would only wait for each other on matrices as small as these.
 _blas = ThreadpoolController()
@@ -18,21 +19,54 @@ def columns_of(X):
     return np.flatnonzero(X.max(axis=0) > X.min(axis=0))
 
 
-def weights(Z):
-    deviation = np.abs(Z - np.median(Z, axis=0)).mean(axis=0) / Z.std(axis=0)
-    w = np.minimum(1.0, 2.0 * deviation) ** 2
-    return w / w.sum()
+def standardized(X):
+    return (X - X.mean(axis=0)) / X.std(axis=0)
 
 
-def single_share(Z, w, S):
-    R = Z[:, S].T @ Z / len(Z)
-    return float(w @ np.minimum((R * R).max(axis=0), 1.0))
+def predictable(Z):
+    """Return which share of each feature ridge regression on all others predicts."""
+    m, n = Z.shape
+    best = np.zeros(n)
+    for alpha in (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0):
+        shares = np.zeros(n)
+        for j in range(n):
+            A, y = np.delete(Z, j, axis=1), Z[:, j]
+            K = A @ A.T / m
+            H = K @ np.linalg.inv(K + alpha * n / m * np.eye(m))
+            left = (y - H @ y) / (1.0 - np.diag(H))
+            shares[j] = 1.0 - (left**2).sum() / ((y * m / (m - 1)) ** 2).sum()
+        shares = np.maximum(shares, 0.0)
+        best = shares if shares.sum() > best.sum() else best
+    return best
 
 
-def linear_share(Z, w, S):
-    Q, s, _ = np.linalg.svd(Z[:, S], full_matrices=False)
-    Q = Q[:, s > 1e-6 * s[0]]
-    return float(w @ ((Q.T @ Z) ** 2).sum(axis=0)) / len(Z)
+def robust_weights(Z):
+    deviation = np.abs(Z - np.median(Z, axis=0)).mean(axis=0)
+    spread = np.minimum(1.0, 2.0 * deviation)
+    return spread ** (2.0 * (1.0 - np.median(spread))) * (1.0 + predictable(Z))
+
+
+def predicted(Z, S, penalty=1.0):
+    """Return which share of each feature ridge regression on S predicts.
+
+    Each sample is left out in turn, and predicted from the others. The residual is that
+    of the fit to all, divided by what the diagonal of the hat matrix leaves of 1. The
+    penalty is in samples: features have unit variance.
+    """
+    m, A = len(Z), Z[:, S]
+    H = A @ np.linalg.solve(A.T @ A + penalty * np.eye(len(S)), A.T) + 1.0 / m
+    left = (Z - H @ Z) / (1.0 - np.diag(H))[:, None]
+    return 1.0 - (left**2).sum(axis=0) / ((Z * m / (m - 1)) ** 2).sum(axis=0)
+
+
+def single_share(shares, w, S):
+    """Return the share represented by single picks; `shares` has a row for each."""
+    return float(w @ np.maximum(shares[S].max(axis=0), 0.0)) if S else 0.0
+
+
+def linear_share(Z, w, S, penalty):
+    """Return the share of all features, of their squared errors, that S predicts."""
+    return float(w @ predicted(Z, S, penalty)) if S else 0.0
 
 
 def components(Z, w):
@@ -55,32 +89,68 @@ def nearest_share(X, U, S):
     return 1.0 - error / ((U - U.mean(axis=0)) ** 2).sum()
 
 
+def lone(Z):
+    """Return the features of whose variance less than half is left without a sample."""
+    m = len(Z)
+    left = [1 - z.max() * m / (m - 1) for z in (Z**2 / m).T]
+    return np.array(left) < 0.5
+
+
+def scaled(gains, count):
+    """Return gains as multiples of how far the best exceeds the median one."""
+    spread = gains.max() - np.median(gains)
+    return count * gains / spread if spread > EQUAL else np.zeros(len(gains))
+
+
+def for_cost(worth, cost):
+    return np.where(worth > 0, worth / cost, worth * cost)
+
+
 @_blas.wrap(limits=1, user_api="blas")
-def cover_order(X, k, cost=None):
-    """Return the picks, and what each added to the mean of the three shares."""
+def cover_order(X, k, cost=None, weights=None, objective="balanced", raw=False):
+    """Return the picks, and what each added to the mean of the shares."""
     columns = columns_of(X)
     X = X[:, columns]
-    Z = (X - X.mean(axis=0)) / X.std(axis=0)
-    w, n = weights(Z), X.shape[1]
+    Z, n = standardized(X), X.shape[1]
+    w = robust_weights(Z) if weights is None else np.asarray(weights, float)[columns]
+    w = w / w.sum()
     U = components(Z, w)
+    R = np.abs(Z.T @ Z) / len(Z)
+    shares = np.array([predicted(Z, [j]) for j in range(n)])
     cost = np.ones(n) if cost is None else np.asarray(cost, float)[columns]
-    # Before the first pick, as if five examples drawn at random were the nearest.
-    order, gains, before, near = [], [], 0.0, -1 / min(5, len(X) - 1)
+    counts = np.array(OBJECTIVES[objective])
+    penalty = 1.0
+    # Before the first pick, as if five samples drawn at random were the nearest.
+    near, order, gains = -1 / min(5, len(X) - 1), [], []
     while len(order) < min(k, n):
-        told = np.full(n, -np.inf)
-        for j in np.setdiff1d(np.arange(n), order):
-            S = [*order, j]
-            told[j] = single_share(Z, w, S) + linear_share(Z, w, S) - before
-        if told.max() < 1e-9:
+        # A pick is a copy of itself.
+        free = ~(R[:, order] > 1 - EQUAL).any(axis=1)
+        # Features that one sample decides are picked where no others are left.
+        free = np.flatnonzero(free & ~lone(Z) if (free & ~lone(Z)).any() else free)
+        if not len(free):
             break
-        short = np.sort(np.argsort(-told / cost, kind="stable")[:64])
-        short = short[told[short] > 1e-9]
-        shares = np.array([nearest_share(X, U, [*order, j]) for j in short])
-        gain = (told[short] + shares - near) / 3
-        worth = np.where(gain > 0, gain / cost[short], gain * cost[short])
-        least = worth.max() - EQUAL * abs(worth.max()) - 1e-12
-        best = int(np.argmax(worth >= least))
-        before, near = before + told[short[best]], shares[best]
-        order.append(int(short[best]))
-        gains.append(gain[best])
+        sets = [[*order, j] for j in free]
+        before = single_share(shares, w, order)
+        single = [single_share(shares, w, S) - before for S in sets]
+        while True:
+            before = linear_share(Z, w, order, penalty)
+            linear = [linear_share(Z, w, S, penalty) - before for S in sets]
+            if max(linear) > 0.0 or penalty >= len(Z):
+                break
+            penalty *= 4.0  # no further feature lowers the error
+        found = np.array([single, linear])
+        top = found.max(axis=1)
+        tops = np.where(top > EQUAL, top, np.inf)
+        worth = for_cost(counts[:2] / tops @ found, cost[free])
+        short = np.sort(np.argsort(-worth, kind="stable")[:64])
+        values = X if raw else Z
+        nearest = [nearest_share(values, U, sets[at]) for at in short]
+        found = np.vstack([found[:, short], np.array(nearest) - near])
+        early = min(1, len(order) / 4)  # neighbors count in full from the fifth pick on
+        worth = sum(map(scaled, found, counts * [1, 1, early]))
+        worth = for_cost(worth, cost[free][short])
+        best = int(np.argmax(worth >= worth.max() - EQUAL * abs(worth.max()) - 1e-12))
+        near = nearest[best]
+        order.append(free[short[best]])
+        gains.append(counts @ found[:, best] / counts.sum())
     return columns[order], np.array(gains)

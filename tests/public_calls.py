@@ -556,7 +556,7 @@ def on_dask():
     code = (
         "from distributed import LocalCluster\n"
         "with LocalCluster(n_workers=1, processes=False, protocol='tcp',"
-        " dashboard_address=None) as cluster:\n"
+        " dashboard_address=':0') as cluster:\n"
         "    print(cluster.scheduler_address, flush=True)\n"
         "    input()\n"
     )

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import anndata as ad
 import numpy as np
 
 from franet.datasets import make_groups
 
-GROUPS = make_groups(100, 4, [6, 5, 4, 3], random_state=0)
+MADE = make_groups(100, 4, [6, 5, 4, 3], random_state=0)
+# All in one unit, but not of unit variance, which would look like scaled values.
+GROUPS = replace(MADE, X=4.0 * MADE.X)
 
 
 def planted(matrix=None, **more):

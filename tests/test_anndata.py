@@ -15,7 +15,7 @@ from scipy import sparse
 import franet
 from franet import Cover, FRANe
 from franet.anndata import rank_features
-from franet.exceptions import UnitsWarning, UsageError
+from franet.exceptions import UsageError
 from franet.rankers import ColumnSubset, Variance
 from single_cells import GROUPS, counted, counts, planted, same, tokens
 from test_docstrings import CHECKS
@@ -77,7 +77,7 @@ def test_the_network_connects_genes_with_their_representatives():
 def test_it_says_what_the_ranker_says():
     adata = planted()
     rank_features(adata)
-    ranker = Cover("auto").fit(GROUPS.X)
+    ranker = Cover("auto", weights="variance").fit(GROUPS.X)
     np.testing.assert_array_equal(adata.var["franet_score"], ranker.scores_)
     np.testing.assert_array_equal(adata.var["franet_rank"], ranker.ranking_)
     notes = adata.uns["franet"]
@@ -236,19 +236,76 @@ def test_key():
 def test_twice_is_the_same():
     first, second = planted(), planted()
     rank_features(first)
-    rank_features(second, ranker=Cover(n_jobs=1))
+    rank_features(second, ranker=Cover(weights="variance", n_jobs=1))
     rank_features(second)
     pd.testing.assert_frame_equal(first.var, second.var)
     same(first.uns["franet"], second.uns["franet"])
 
 
-@pytest.mark.parametrize("make", [np.asarray, sparse.csr_matrix])
-def test_warnings_name_genes(make):
-    X = GROUPS.X * np.where(np.arange(18) == 5, 1e3, 1.0)
-    with pytest.warns(UnitsWarning) as seen:
-        rank_features(planted(make(X)), inplace=False)
-    start = f"Column {GROUPS.names[5]!r} (5) holds 100% of the variance"
-    assert str(seen[0].message).startswith(start)
+def test_genes_count_by_variance():
+    """Of two groups that are alike otherwise, that of the larger variance is first."""
+    for first in (0, 1):
+        adata = planted(GROUPS.X * np.where(GROUPS.groups == first, 3.0, 1.0))
+        rank_features(adata)
+        assert GROUPS.groups[adata.var["franet_rank"].argmin()] == first
+        assert adata.uns["franet"]["params"]["weights"] == "variance"
+        wanted = Cover(weights="variance").fit(adata.X)
+        np.testing.assert_array_equal(adata.var["franet_rank"], wanted.ranking_)
+        rank_features(adata, ranker=Cover())
+        assert adata.uns["franet"]["params"]["weights"] == "robust"
+
+
+def scaled(X, clip=10.0):
+    """Return what `scanpy.pp.scale` makes of a table."""
+    with np.errstate(invalid="ignore"):
+        Z = np.nan_to_num((X - X.mean(axis=0)) / X.std(axis=0, ddof=1))
+    return Z.clip(-clip, clip)
+
+
+def expressed(n_cells=300, n_genes=200):
+    """Return logarithms of counts, many of them of genes that few cells express."""
+    rng = np.random.default_rng(0)
+    activity = rng.gamma(0.5, 1.0, (n_cells, 4))
+    mean = activity[:, rng.integers(4, size=n_genes)] * rng.lognormal(-3, 2, n_genes)
+    return np.log1p(rng.poisson(mean)).astype(np.float32)
+
+
+@pytest.mark.parametrize("clip", [4.0, 10.0, np.inf])
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_matrix, sparse.csc_array])
+def test_scaled_values_are_noted(make, clip):
+    X = expressed()
+    found = rank_features(ad.AnnData(make(X)), inplace=False)
+    assert found["franet_selected"].any()
+    Z = scaled(X, clip)
+    if np.isfinite(clip):  # columns that are clipped vary less
+        deviation = Z.std(axis=0)[X.std(axis=0) > 0]
+        assert np.mean(abs(deviation - 1) < 0.05) < 0.9
+    adata = ad.AnnData(make(Z))
+    with pytest.warns(UserWarning, match="weights='variance' means little") as seen:
+        rank_features(adata)
+    assert [str(each.filename) for each in seen] == [__file__]
+    text = str(seen[0].message)
+    assert "% of the columns have a standard deviation within 5 % of 1" in text
+    assert text.endswith("such as a layer, or set weights='robust'.")
+    assert adata.uns["franet"]["params"]["weights"] == "variance"
+    rank_features(adata, ranker=Cover())  # without a warning
+    rank_features(adata, ranker=Cover(weights=np.ones(adata.n_vars)))
+    rank_features(adata, ranker=Variance(3))
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        counts(),
+        (counts() > 3).astype(np.int8),
+        np.where(np.arange(18) < 12, 1.0, 2.0) * GROUPS.X / 4.0,
+        1e200 * GROUPS.X,
+        1e-200 * GROUPS.X,
+    ],
+    ids=["counts", "binary", "two thirds", "huge", "tiny"],
+)
+def test_other_values_are_not_noted(X):
+    rank_features(ad.AnnData(X), n_top=3)
 
 
 def test_importing_it_loads_nothing_heavy():

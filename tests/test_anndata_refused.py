@@ -51,7 +51,7 @@ def test_missing_values_are_for_rankers_that_take_them():
 
 
 def test_large_values_are_not_bad():
-    X = 4e307 * np.abs(GROUPS.X)  # their sum is infinite
+    X = 1e307 * np.abs(GROUPS.X)  # their sum is infinite
     frame = rank_features(planted(X), ranker=FRANe(), inplace=False)
     small = rank_features(planted(np.abs(GROUPS.X)), ranker=FRANe(), inplace=False)
     assert list(frame["franet_rank"]) == list(small["franet_rank"])

@@ -85,3 +85,21 @@ def test_the_bars_of_cover_hold(modules):
     for dataset, errors in by_chance.items():
         assert len(errors) == 20
         assert tables.error(dataset, "cover", "rmae_shared") < fmean(errors)
+
+
+@pytest.mark.parametrize("name", ["field", "panels"])
+def test_other_pages_are_made_of_their_results(monkeypatch, name):
+    folder = ROOT / "benchmarks"
+    if not (folder / "results" / f"{name}.csv").exists():
+        pytest.skip("nothing is measured")
+    monkeypatch.setattr(sys, "path", [str(folder), *sys.path])
+    before = set(sys.modules)
+    import pages
+
+    try:
+        assert (HOME / f"{name}.md").read_text("utf-8") == pages.page(name)
+    finally:
+        for module in set(sys.modules) - before:
+            path = Path(getattr(sys.modules[module], "__file__", None) or "")
+            if folder in path.parents:
+                del sys.modules[module]

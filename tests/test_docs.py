@@ -32,7 +32,10 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 # Programs of consoles that are not franet: the first two change the installation, the
 # others measure for minutes or hours.
-OTHERS = ("pip", "make", ".venv/bin/python", ".venv-bench/bin/python", "python")
+OTHERS = (
+    "pip", "make", ".venv/bin/python", ".venv-bench/bin/python",
+    ".venv-published/bin/python", "python",
+)  # fmt: skip
 PART = re.compile(
     r"^<!-- (?P<word>not run|run first|varies):\s+(?P<note>.*?)-->$"
     r"|^```(?P<language>\w+)\n(?P<code>.*?)^```$",

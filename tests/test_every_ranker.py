@@ -18,7 +18,6 @@ from tables import random
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::franet.DegenerateRankingWarning"),
-    pytest.mark.filterwarnings("ignore::franet.exceptions.UnitsWarning"),
 ]
 
 BASE = random(40, 4, seed=5)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 import warnings
 
-import numpy as np
+import pandas as pd
 import pytest
 
 from franet import Cover, FRANe
@@ -15,12 +15,12 @@ from franet.exceptions import (
     DataError,
     DegenerateRankingWarning,
     Setting,
-    UnitsWarning,
     UsageError,
 )
+from franet.pairs.similarity._mixed import IdentifierWarning
 from tables import random
 
-KINDS = (DataError, UsageError, BackendError, DegenerateRankingWarning, UnitsWarning)
+KINDS = (DataError, UsageError, BackendError, DegenerateRankingWarning)
 
 
 def option(field):
@@ -73,11 +73,11 @@ def test_errors_of_a_fit_name_the_parameter(ranker, parameter, value, remedy):
 
 
 def test_warnings_have_fields():
-    X = np.eye(12)[:, :9]
-    X[:, :2] += np.linspace(0, 1, 12)[:, None]
+    frame = pd.DataFrame({"a": [f"t{i}" for i in range(12)], "b": random(12, 1)[:, 0]})
+    frame["c"], frame["d"] = frame["b"] ** 2, frame["b"] ** 3
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        Cover(2).fit(X * [1e6, *np.ones(8)])
-    (warning,) = (w.message for w in caught if isinstance(w.message, UnitsWarning))
-    assert str(warning).startswith("Column 0 holds")
-    assert warning.render(lambda field: f"#{field.position}").startswith("#0 holds")
+        FRANe(similarity="mixed").fit(frame)
+    (warning,) = (w.message for w in caught if isinstance(w.message, IdentifierWarning))
+    assert str(warning).startswith("Column 'a' (0): every row has")
+    assert warning.render(lambda field: f"#{field.position}").startswith("#0: every")

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
+from franet.exceptions import UsageError
 from franet.network import AttributeNetwork
 from franet.rankers import NAMES, get
 from tables import random
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::franet.DegenerateRankingWarning"),
-    pytest.mark.filterwarnings("ignore::franet.exceptions.UnitsWarning"),
     pytest.mark.filterwarnings("ignore::franet.exceptions.ApproximationWarning"),
     pytest.mark.filterwarnings(
         f"ignore::{ConvergenceWarning.__module__}.ConvergenceWarning"
@@ -27,6 +27,8 @@ BASE = random(40, 4, seed=5)
 X = np.exp(0.3 * np.repeat(BASE, 4, axis=1)) + 0.2 * random(40, 16, seed=6)
 X *= np.linspace(0.5, 2.0, 16)
 X[:, 11] = 2.0
+# Without columns of which one row holds most of the variance.
+EVEN = np.arctan(X)
 GAPS = X.copy()
 GAPS[3, 5] = np.nan
 TIES = np.repeat(np.eye(6), 3, axis=1) + 0.3 * random(6, 18, seed=1)
@@ -72,7 +74,12 @@ CASES = {
         "n_ranked": {"n_ranked": 2},
     },
     "Cover": {
+        # 3 are suggested.
+        "n_features_to_select": {"n_features_to_select": 5},
         "similarity": {"similarity": "spearman"},
+        "scale": {"scale": None},
+        "weights": {"weights": "variance"},
+        "objective": {"objective": "linear"},
         "include": {"include": [9]},
         "exclude": {"exclude": [0, 4, 8, 12]},
         "cost": {"cost": np.linspace(0.2, 5.0, 16)},
@@ -242,6 +249,59 @@ def test_a_seed_is_always_accepted(kind):
         pytest.skip("nothing is drawn")
     for seed in (None, 3, np.random.RandomState(0)):
         assert isinstance(found(kind, {"random_state": seed}), dict)
+
+
+def order(**given):
+    return get("cover")(4, **given).fit(EVEN).order_.tolist()
+
+
+def test_every_form_of_weights_is_heeded():
+    """Two groups of four copies with noise: what counts is represented first."""
+    for group in (range(4), range(4, 8)):
+        numbers = np.isin(np.arange(16), group).astype(float)
+        for given in (numbers, numbers.tolist(), dict(enumerate(numbers))):
+            assert order(weights=given)[0] in group
+        assert order(weights=numbers) == order(weights=100.0 * numbers)
+    assert order(weights=np.ones(16)) == order(weights={}) == order(weights={3: 1})
+
+
+@pytest.mark.parametrize("objective", ["linear", "neighbors"])
+def test_every_objective_is_heeded(objective):
+    fits = [get("cover")(4, objective=x).fit(X) for x in ("balanced", objective)]
+    assert not np.allclose(*(fit.gains_ for fit in fits), rtol=0.01)
+
+
+def test_weights_of_constant_columns_do_not_matter():
+    assert order(weights={11: 50.0}) == order(weights={11: 0}) == order(weights={})
+
+
+BAD_WEIGHTS = [
+    ([1.0, 2.0], r"its shape is \(2,\), but there are 16 features. Give one value"),
+    (np.ones((16, 1)), r"its shape is \(16, 1\), but there are 16 features"),
+    (np.linspace(-1, 1, 16), r"'x0' has (np.float64\()?-1.0\)?; give a finite number"),
+    ({2: np.nan}, "'x2' has nan; give a finite number that is not negative"),
+    ({2: np.inf}, "'x2' has inf; give a finite number"),
+    ({2: None}, "'x2' has None; give a finite number"),
+    (["much"] * 16, "'x0' has 'much'; give a finite number that is not negative"),
+    ({"x2": "much"}, "'x2' has 'much'; give a finite number"),
+    (np.zeros(16), "all columns that vary have 0. Give one of them a positive number"),
+    (np.eye(16)[11], "all columns that vary have 0. Give one of them a positive"),
+    (dict.fromkeys(range(16), 0), "all columns that vary have 0"),
+    ({"g99": 2.0}, "There is no feature 'g99'. The 16 features are 'x0', 'x1'"),
+    ({16: 2.0}, "There is no feature 16: positions go from 0 to 15"),
+    ("much", "'weights' parameter of Cover must be .* Got 'much' instead"),
+    (None, "'weights' parameter of Cover must be .* Got None instead"),
+    (2.0, "'weights' parameter of Cover must be .* Got 2.0 instead"),
+]
+
+
+@pytest.mark.parametrize(("given", "message"), BAD_WEIGHTS, ids=str)
+def test_weights_that_are_wrong(given, message):
+    with pytest.raises(UsageError, match=message) as caught:
+        order(weights=given)
+    assert "weights" in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert caught.value.parameter == "weights"
 
 
 def short(value):

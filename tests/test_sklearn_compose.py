@@ -139,7 +139,7 @@ def client():
     distributed = pytest.importorskip("distributed", reason="needs franet[dask]")
     with (
         distributed.LocalCluster(
-            n_workers=1, processes=False, dashboard_address=None
+            n_workers=1, processes=False, dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):

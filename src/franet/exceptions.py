@@ -14,7 +14,6 @@ __all__ = [
     "Message",
     "MissingExtraError",
     "Setting",
-    "UnitsWarning",
     "UsageError",
 ]
 
@@ -211,20 +210,6 @@ class ApproximationWarning(Message, UserWarning):
 
 class DegenerateRankingWarning(Message, UserWarning):
     """The ranking says less than its length suggests (ties, isolated features).
-
-    Parameters
-    ----------
-    problem : str
-        What is wrong and where; see `Message`.
-    *fields : Setting, Column or object
-        What stands in the places of `problem` and `remedy`.
-    remedy : str, default=""
-        What to do about it.
-    """
-
-
-class UnitsWarning(Message, UserWarning):
-    """The units of one column decide which examples are near each other.
 
     Parameters
     ----------

@@ -53,7 +53,9 @@ COMMANDS = dict(commands())
 RANK = {
     "--top": ((), ("--top", 3)),
     "--stability": ((), ("--stability", 3)),
-    "--standardize": ((), ("--standardize",)),
+    "--scale": ((), ("--scale", "none")),
+    "--weights": ((), ("--weights", "variance")),
+    "--objective": ((), ("--objective", "linear")),
     "--output": ((), ("--output", "out.csv")),
     "--report": ((), ("--report", "out.json")),
     "--open": (("--report", "out.json"), ("--open",)),
@@ -119,7 +121,11 @@ EVALUATE = {
     # An error names the column.
     "--feature-names": ((*FEW, "gaps.csv"), ("--feature-names", "names.txt")),
 }  # fmt: skip
-RUN = ("--datasets", "colon", "--rankers", "random", "--out", "o", "--folds", 2)
+# One worker: to start it takes longer than all that it does.
+RUN = (
+    "--datasets", "colon", "--rankers", "random", "--out", "o", "--folds", 2,
+    "--jobs", 1,
+)  # fmt: skip
 BENCH_RUN = {
     "--datasets": (RUN, ("--datasets", "ORL")),
     "--rankers": (RUN, ("--rankers", "variance")),
@@ -128,7 +134,7 @@ BENCH_RUN = {
     "--repeats": (RUN, ("--repeats", 2)),
     "--n-features": (RUN, ("--n-features", "1,3")),
     "--measures": (RUN, ("--measures", "rmae")),
-    "--jobs": (RUN, ("--jobs", 1)),
+    "--jobs": (RUN, ("--jobs", 2)),
     "--timeout": (RUN, ("--timeout", "1e-9")),
     "--max-memory": (RUN, ("--max-memory", "1 MB")),
     "--seed": (RUN, ("--seed", 4)),
@@ -290,6 +296,27 @@ def test_option_is_not_ignored(command, option, folder, request, tmp_path):
     plain = PLAIN[command, before]
     changed = outcome(command, [*before, *given], folder)
     assert (changed == plain) == ((command, option) in COMPUTE)
+
+
+@pytest.mark.parametrize("given", ["weights.csv", "robust"])
+def test_weights_of_a_file_are_not_ignored(given, folder):
+    """The default rule, written out, is not read as a file of weights."""
+    (folder / "weights.csv").write_text("g1,0\ng5,9\n")
+    (folder / "robust").write_text("g1,0\n")
+    plain, changed = (
+        outcome("rank", (), folder),
+        outcome("rank", ("--weights", given), folder),
+    )
+    assert (plain == changed) == (given == "robust")
+
+
+@pytest.mark.parametrize("given", ["standard", "none"])
+def test_scale_of_other_rankers_is_not_ignored(given, folder):
+    before = ("--ranker", "variance")
+    plain = outcome("rank", before, folder)
+    assert (outcome("rank", (*before, "--scale", given), folder) == plain) == (
+        given == "none"
+    )
 
 
 @pytest.mark.parametrize("command", ["rank", "evaluate"])

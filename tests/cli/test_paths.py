@@ -82,10 +82,12 @@ def inputs(tmp_path, monkeypatch):
         "--feature-names": tmp_path / "names.csv",
         "--cost": tmp_path / "cost.csv",
         "--groups": tmp_path / "groups.csv",
+        "--weights": tmp_path / "weights.csv",
     }
     files["--feature-names"].write_text("".join(f"f{j}\n" for j in range(10)))
     files["--cost"].write_text("feature,cost\nf0,2\n")
     files["--groups"].write_text("feature,group\nf0,a\n")
+    files["--weights"].write_text("feature,weight\nf0,2\n")
     return files
 
 
@@ -100,6 +102,8 @@ CASES = [
     ("rank", "--output", "--feature-names"),
     ("rank", "--output", "--cost"),
     ("rank", "--output", "--groups"),
+    ("rank", "--output", "--weights"),
+    ("rank", "--checkpoint", "--weights"),
     ("rank", "--report", "FILE"),
     ("rank", "--report", "--groups"),
     ("rank", "--checkpoint", "FILE"),
@@ -215,6 +219,20 @@ def test_nothing_is_written_into_a_zarr_folder(tmp_path):
             assert f"{option} {target}: lies inside FILE ({folder})" in line
     assert (folder / "c" / "0").read_bytes() == b"chunk"
     assert (folder / "c" / "1").read_bytes() == b"chunk"
+
+
+def test_a_rule_is_no_input(tmp_path, monkeypatch):
+    """A folder called as the rule is, is not read."""
+    monkeypatch.chdir(tmp_path)
+    save(tmp_path / "t.csv")
+    (tmp_path / "variance").mkdir()
+    output = Path("variance") / "r.csv"
+    assert (
+        run("rank", "t.csv", "--weights", "variance", "--output", output).exit_code == 0
+    )
+    assert output.exists()
+    line = fails("rank", "t.csv", "--weights", "./variance", code=1)
+    assert "variance: is a directory; give the file inside it" in line
 
 
 def test_other_files_are_written(inputs, tmp_path):

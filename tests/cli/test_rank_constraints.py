@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from cli.commands import NAMES, X, fails, read, run, save
+from franet import Cover
 
 
 def picks(data, *options):
@@ -92,6 +93,39 @@ def test_cost(data, tmp_path, ending, head):
     assert summary["features"][0]["name"] != cheap
 
 
+@pytest.mark.parametrize("ending", [".csv", ".tsv"])
+def test_weights(data, tmp_path, ending):
+    """Of the features only those of one group count: it is represented first."""
+    path, mark = tmp_path / f"weights{ending}", "\t" if ending == ".tsv" else ","
+    for group in ((0, 1, 2), (3, 4, 5), (6, 7, 8), (9,)):
+        weights = {name: float(j in group) for j, name in enumerate(NAMES)}
+        lines = [["feature", "weight"], *([k, str(v)] for k, v in weights.items())]
+        path.write_text("\n".join(map(mark.join, lines)))
+        summary = read(data, "--top", 1, "--weights", path)
+        assert summary["features"][0]["index"] in group
+        assert summary["parameters"]["weights"] == weights
+    ranker = Cover(4, weights={0: 7.0}).fit(X)
+    path.write_text(f"g0{mark}7\n")
+    summary = read(data, "--top", 4, "--weights", path)
+    assert summary["gains"] == pytest.approx(ranker.gains_, rel=1e-9)
+    path.write_text("\n".join(f"{name}{mark}0" for name in NAMES))
+    line = fails("rank", data, "--weights", path, code=2)
+    assert line == (
+        "error: --weights: all columns that vary have 0. Give one of them a positive "
+        "number."
+    )
+
+
+@pytest.mark.parametrize("given", ["robbust", "no.csv", ""])
+def test_weights_that_are_neither_a_rule_nor_a_file(data, given):
+    line = fails("rank", data, "--weights", given, code=2)
+    assert line.startswith(
+        f"error: Invalid value for '--weights': {given!r} is neither "
+    )
+    assert "neither robust nor variance nor a file" in line
+    assert "or a csv or tsv file with lines 'feature,weight'" in line
+
+
 def test_groups(data, tmp_path):
     path = tmp_path / "groups.csv"
     path.write_text("g0,first\ng3,first\ng6,first\ng1,\n")
@@ -115,11 +149,21 @@ def test_a_feature_called_feature(tmp_path):
     ("option", "text", "part"),
     [
         ("cost", "feature,cost\ng1,1\ng12,1\n", "line 3: There is no feature 'g12'"),
-        ("cost", "g1,cheap\n", "line 1: 'g1' costs 'cheap'; write a positive number"),
-        ("cost", "g1,1\n\ng2,-1\n", "line 3: 'g2' costs '-1'; write a positive number"),
-        ("cost", "g1,inf\n", "line 1: 'g1' costs 'inf'"),
+        ("cost", "g1,cheap\n", "line 1: 'g1' has the cost 'cheap'; write a pos"),
+        ("cost", "g1,1\n\ng2,-1\n", "line 3: 'g2' has the cost '-1'; write a positive"),
+        ("cost", "g1,inf\n", "line 1: 'g1' has the cost 'inf'"),
         ("cost", "g1\n", "line 1: has 1 cell; write a feature and its cost"),
         ("cost", "g1,1\ng1,2\n", "line 2: 'g1' stands there twice"),
+        ("cost", "g1,0\n", "line 1: 'g1' has the cost '0'; write a positive number"),
+        (
+            "weights",
+            "g1,-2\n",
+            "line 1: 'g1' has the weight '-2'; write a number of at",
+        ),
+        ("weights", "g1,nan\n", "line 1: 'g1' has the weight 'nan'; write a number"),
+        ("weights", "g1,\n", "line 1: 'g1' has the weight ''; write a number of at l"),
+        ("weights", "g0\n", "line 1: has 1 cell; write a feature and its weight"),
+        ("weights", "gg,1\n", "line 1: There is no feature 'gg'"),
         ("groups", "g1,a,b\n", "line 1: has 3 cells; write a feature and its group"),
         ("groups", "14,a\n", "line 1: There is no feature 14"),
     ],

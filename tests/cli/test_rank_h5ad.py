@@ -49,7 +49,8 @@ def test_the_same_as_in_python(cells):
     assert found.varp["franet"].dtype == expected.varp["franet"].dtype
     assert abs(found.varp["franet"] - expected.varp["franet"]).max() == 0.0
     notes, others = found.uns["franet"], expected.uns["franet"]
-    assert notes.pop("standardized") == False  # noqa: E712 a NumPy bool
+    assert notes.pop("scale") == notes["params"]["scale"] == "standard"
+    assert notes["params"]["weights"] == "variance"
     assert sorted(notes) == sorted(others)
     assert notes["suggestion"]["text"] == others["suggestion"]["text"]
     assert notes["params"] == others["params"]
@@ -68,9 +69,10 @@ def test_all_else_is_as_it_was(cells):
 
 
 def test_a_layer_and_stability(cells):
-    adata = ranked(cells, "--variable", "twice", "--stability", 3, "--standardize")
+    adata = ranked(cells, "--variable", "twice", "--stability", 3, "--scale", "none")
     assert adata.uns["franet"]["layer"] == "twice"
-    assert adata.uns["franet"]["standardized"]
+    assert adata.uns["franet"]["scale"] == "none"
+    assert "scale" not in adata.uns["franet"]["params"]  # it is None
     low, rank, high = (adata.var[f"franet_rank{end}"] for end in ("_low", "", "_high"))
     assert (low <= high).all()
     best = rank == 1
@@ -82,6 +84,47 @@ def test_a_layer_and_stability(cells):
     assert names == ["franet_score", "franet_rank", "franet_selected"]
     assert "franet" not in again.varp
     assert again.uns["franet"]["ranker"] == "Variance"
+
+
+def test_weights(cells, tmp_path):
+    genes = list(planted().var_names)
+    (tmp_path / "weights.csv").write_text(f"{genes[4]},2.5\n")
+    for options, wanted in (
+        ((), "variance"),
+        (("--weights", "variance"), "variance"),
+        (("--weights", "robust"), "robust"),
+        (("--weights", tmp_path / "weights.csv"), {genes[4]: 2.5}),
+    ):
+        summary = json.loads(run("rank", cells, "--json", *options).stdout)
+        assert summary["parameters"]["weights"] == wanted
+        assert summary["warnings"] == []
+        found = ranked(cells, *options).uns["franet"]["params"]["weights"]
+        assert found == wanted or json.loads(found) == wanted
+    # Other files and other rankers have no such default.
+    csv = save(tmp_path / "data.csv")
+    summary = json.loads(run("rank", csv, "--json").stdout)
+    assert summary["parameters"]["weights"] == "robust"
+    found = run("rank", cells, "--ranker", "frane", "--json")
+    assert "weights" not in json.loads(found.stdout)["parameters"]
+
+
+def test_scaled_values_are_noted(tmp_path):
+    adata = planted()
+    adata.X = adata.X / adata.X.std(axis=0, ddof=1)
+    adata.write_h5ad(tmp_path / "scaled.h5ad")
+    path, report = tmp_path / "scaled.h5ad", tmp_path / "report.html"
+    result = run("rank", path, "--report", report)
+    assert result.exit_code == 0, result.output
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("warning: --weights variance means little here: 100 % of ")
+    assert line.endswith("such as a layer, or set --weights robust.")
+    assert "means little here" in report.read_text("utf-8")
+    summary = json.loads(run("rank", path, "--json", "--quiet").stdout)
+    assert [f"warning: {note}" for note in summary["warnings"]] == [line]
+    assert summary["parameters"]["weights"] == "variance"
+    for options in (("--weights", "robust"), ("--ranker", "column-subset")):
+        found = run("rank", path, "--json", *options)
+        assert json.loads(found.stdout)["warnings"] == []
 
 
 def test_features_that_the_user_names(cells):

@@ -134,10 +134,10 @@ def test_dry_run(path):
 
 
 @pytest.mark.parametrize(
-    "option", ["--transpose", "--standardize", "--drop-non-numeric"]
+    "option", ["--transpose", "--scale standard", "--drop-non-numeric"]
 )
 def test_options_for_numbers(path, option):
-    said = fails("rank", path, *MIXED, option, code=2)
+    said = fails("rank", path, *MIXED, *option.split(), code=2)
     assert option in said
     assert "--similarity mixed" in said
 

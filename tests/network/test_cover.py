@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import pickle
 import re
 
@@ -39,16 +40,21 @@ CHOICES = [
 ]
 
 
-RANKERS = {str(choice): cover(**choice) for choice in CHOICES}
+NAMED = {str(choice): choice for choice in CHOICES}
+
+
+@functools.cache
+def ranker_of(choice):
+    return cover(**NAMED[choice])
 
 
 def number(text):
     return float(text.replace("−", "-"))
 
 
-@pytest.mark.parametrize("choice", RANKERS)
+@pytest.mark.parametrize("choice", NAMED)
 def test_explanations(choice):
-    ranker = RANKERS[choice]
+    ranker = ranker_of(choice)
     net, by = ranker.network_, represented(ranker, R)
     assert set(np.unique(by)) <= {-1, *ranker.members_}
     for j, name in enumerate(NAMES):
@@ -148,10 +154,10 @@ def test_no_correlation_is_no_edge():
     assert net.communities().labels.tolist() == [0, -1, 0]
 
 
-@pytest.mark.parametrize("choice", RANKERS)
+@pytest.mark.parametrize("choice", NAMED)
 @pytest.mark.parametrize("method", ["auto", "leiden", "louvain", "components"])
 def test_communities_are_groups_around_representatives(choice, method):
-    ranker = RANKERS[choice]
+    ranker = ranker_of(choice)
     found = ranker.network_.communities(method=method)
     groups = {j: set(k.tolist()) for j, k in ranker.members_.items() if len(k)}
     assert len(found) == len(groups)
@@ -218,9 +224,9 @@ def dense(net):
     return net.adjacency.toarray()
 
 
-@pytest.mark.parametrize("choice", RANKERS)
+@pytest.mark.parametrize("choice", NAMED)
 def test_at_gives_absolute_correlations(choice):
-    ranker = RANKERS[choice]
+    ranker = ranker_of(choice)
     net = ranker.network_.at(0.4, X=TABLE)
     W = np.where(np.abs(np.nan_to_num(R)) >= 0.4, np.abs(R), 0.0)
     np.fill_diagonal(W, 0.0)

@@ -43,13 +43,13 @@ def greedy(W, k):
 @pytest.mark.kernels
 def test_subtract_falls():
     rng = np.random.default_rng(0)
-    R = rng.uniform(-1, 1, (5, 40))
+    L = rng.uniform(-1, 1, (5, 40))
     old = rng.uniform(0, 1, 40)
     new = old + rng.uniform(0, 1, 40) * (1 - old)
     w = rng.uniform(0, 1, 40)
     gains = np.ones(5)
-    subtract_falls(R, old, new, w, gains=gains)
-    falls = np.maximum(R**2 - old, 0.0) - np.maximum(R**2 - new, 0.0)
+    subtract_falls(L, old, new, w, gains=gains)
+    falls = np.maximum(L - old, 0.0) - np.maximum(L - new, 0.0)
     np.testing.assert_allclose(1.0 - gains, falls @ w, rtol=1e-12)
 
 

@@ -210,7 +210,8 @@ def test_coverage_as_numbers():
     for at, (line, j) in enumerate(zip(lines, RANKER.order_, strict=False), start=1):
         assert f">{at}<" in line
         assert NAMES[j] in line
-        share = RANKER.coverage_[at - 1]
+        share = MADE["cover"]["coverage"][at - 1]
+        assert share == pytest.approx(RANKER.coverage_[at - 1], abs=1e-5)
         assert ("100 %" if share > 0.9995 else f"{100 * share:.1f} %") in line
         assert ("suggested" in line) == (at == RANKER.n_features_suggested_)
 

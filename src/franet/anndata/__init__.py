@@ -45,7 +45,8 @@ def rank_features(
         Whether results are written into `adata`, or returned.
     ranker : ranker of franet, default=None
         An instance such as ``FRANe()`` or ``rankers.ColumnSubset()``; it is copied and
-        stays as it is. None: ``Cover()``, whose picks represent the other variables.
+        stays as it is. None: ``Cover(weights="variance")``, whose picks represent the
+        other variables, each weighted by the variance that it shares with others.
 
     Returns
     -------
@@ -68,6 +69,10 @@ def rank_features(
     -----
     ImplicitModificationWarning
         Where `adata` is a view and results are written: it becomes a copy.
+    UserWarning
+        Where `ranker` has ``weights="variance"``, but columns are scaled: of those that
+        vary and do not reach the largest absolute value, at which `scanpy.pp.scale`
+        clips, at least 90 % have a standard deviation within 5 % of 1.
 
     Notes
     -----
@@ -81,8 +86,8 @@ def rank_features(
     - ``var["franet_representative"]``: the gene that represents it, itself for
       those that represent others; missing for genes without variance;
     - ``varp["franet"]``: the network, a CSR matrix;
-    - ``uns["franet"]``: the ranker, its ``params`` (without those that are None), the
-      layer, the version of franet, and the suggestion.
+    - ``uns["franet"]``: the ranker, its ``params`` (such as ``weights``; without those
+      that are None), the layer, the version of franet, and the suggestion.
 
     Communities, representatives and the network are left out where the ranker has
     none. All of it can be written to .h5ad.
@@ -97,7 +102,7 @@ def rank_features(
     >>> from franet.anndata import rank_features
     >>> from franet.datasets import make_groups
     >>> made = make_groups(100, 3, 4, shuffle=False, random_state=0)
-    >>> adata = anndata.AnnData(made.X)
+    >>> adata = anndata.AnnData(3 * made.X)
     >>> adata.var_names = made.names
     >>> rank_features(adata)
     >>> list(adata.var_names[adata.var["franet_selected"]])
@@ -131,6 +136,8 @@ def rank_features(
             stacklevel=2,
         )
     _inputs.fit(fitted, X, adata.var_names, n_top)
+    if note := _inputs.note_on_scale(fitted, X):
+        warnings.warn(str(note), stacklevel=2)
     frame = columns_of(fitted, adata.var_names, key_added)
     selected = frame[f"{key_added}_selected"]
     if not inplace:

@@ -9,13 +9,15 @@ import numpy as np
 from scipy import sparse
 
 from franet._common.checked import WHOLE, check_value
-from franet.exceptions import DataError, Setting, UsageError
+from franet.exceptions import DataError, Message, Setting, UsageError
 from franet.pairs.columns._base import first_bad
 from franet.pairs.columns._open import as_numpy, check_stored
 
 # With two cells every correlation is 1 or -1.
 _CELLS, _GENES = 3, 2
 _SHOWN = 5
+# Columns are scaled if this share of them deviates from 1 by no more than the second.
+_MOST, _NEAR = 0.9, 0.05
 
 
 def check_data(adata: Any, kind: Any) -> None:
@@ -82,7 +84,7 @@ def prepare(ranker: Any, n_top: Any) -> Any:
     from franet.estimators._cover import Cover
 
     if ranker is None:
-        ranker = Cover()
+        ranker = Cover(weights="variance")
     if not isinstance(ranker, FeatureRanker):
         raise UsageError(
             "{} is not an instance of a franet ranker.",
@@ -180,3 +182,38 @@ def fit(ranker: Any, X: Any, names: Any, n_top: Any) -> None:
             raise
         said = str(err).replace("n_features_to_select", "n_top")
         raise UsageError(said) from None
+
+
+def note_on_scale(ranker: Any, X: Any) -> Message | None:
+    """Return a note if a ranker weighs columns by variance that are scaled already.
+
+    They are if at least 90 % have a standard deviation within 5 % of 1. Columns do not
+    count that are constant, or that reach the largest absolute value of the table, at
+    which `scanpy.pp.scale` clips.
+
+    Parameters
+    ----------
+    ranker : ranker
+        The fitted ranker.
+    X : ndarray or sparse matrix
+        The table it was fitted to.
+    """
+    weights = getattr(ranker, "weights", None)
+    if not isinstance(weights, str) or weights != "variance":
+        return None
+    from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+
+    largest = MaxAbsScaler().fit(X).max_abs_
+    varied = ~ranker.constant_ & (largest < largest.max())
+    with np.errstate(all="ignore"):  # units may be huge
+        deviation = np.sqrt(StandardScaler(with_mean=False).fit(X).var_[varied])
+    share = np.mean(abs(deviation - 1.0) <= _NEAR) if varied.any() else 0.0
+    if share < _MOST:
+        return None
+    return Message(
+        f"{{}} means little here: {100 * share:.0f} % of the columns have a standard "
+        f"deviation within 5 % of 1, as scaling makes them.",
+        Setting("weights", weights),
+        Setting("weights", "robust"),
+        remedy="Rank values that are not scaled, such as a layer, or set {1}.",
+    )

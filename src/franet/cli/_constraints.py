@@ -1,4 +1,4 @@
-"""--include, --exclude, --cost and --groups: features as a user names them."""
+"""--include, --exclude, --cost, --groups, --weights: features as a user names them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from franet._common.files import unguard
 from franet.exceptions import DataError, Message, UsageError
 from franet.io._source import check_readable, open_text, reading
 
-_LISTS, _FILES = ("include", "exclude"), {"cost": "cost", "groups": "group"}
+_LISTS = ("include", "exclude")
+# What a line of a file says of a feature.
+_FILES = {"cost": "cost", "groups": "group", "weights": "weight"}
 
 
 class _Line(NamedTuple):
@@ -30,11 +32,11 @@ Lines = Mapping[str, list[_Line]]
 
 
 def read_files(options: Mapping[str, Any]) -> Lines:
-    """Return the lines of the files of costs and groups that were given."""
+    """Return the lines of the files that were given."""
     return {
         option: _lines(option, options[option])
         for option in _FILES
-        if options[option] is not None
+        if isinstance(options[option], Path)
     }
 
 
@@ -78,7 +80,8 @@ def find_features(
                 raise DataError(
                     f"{line.where}: {line.feature!r} stands there twice; leave one out"
                 )
-            values[j] = _cost(line) if option == "cost" else line.value or None
+            is_number = option != "groups"
+            values[j] = _number(option, line) if is_number else line.value or None
     return found
 
 
@@ -136,14 +139,15 @@ def _lines(option: str, path: Path) -> list[_Line]:
     return lines
 
 
-def _cost(line: _Line) -> float:
+def _number(option: str, line: _Line) -> float:
     try:
-        cost = float(line.value)
+        number = float(line.value)
     except ValueError:
-        cost = math.nan
-    if not 0.0 < cost < math.inf:
+        number = math.nan
+    may_be_zero = option == "weights"
+    if not (0.0 < number < math.inf or (may_be_zero and number == 0.0)):
         raise DataError(
-            f"{line.where}: {line.feature!r} costs {line.value!r}; write a positive "
-            "number"
+            f"{line.where}: {line.feature!r} has the {_FILES[option]} {line.value!r}; "
+            f"write a {'number of at least 0' if may_be_zero else 'positive number'}"
         )
-    return cost
+    return number

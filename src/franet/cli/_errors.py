@@ -15,14 +15,7 @@ import click
 from franet.cli._options import OPTIONS
 from franet.cli._paths import KNOWN
 from franet.cli._screen import tell
-from franet.exceptions import (
-    Column,
-    Message,
-    MissingExtraError,
-    Setting,
-    UnitsWarning,
-    UsageError,
-)
+from franet.exceptions import Column, Message, MissingExtraError, Setting, UsageError
 from franet.rankers import RANKERS
 
 _DATA, _USAGE, _INTERRUPTED = 1, 2, 130
@@ -52,9 +45,6 @@ def in_words(message: object) -> str:
     >>> in_words(UsageError("{} is out.", Setting("p", 3, ranker="FRANe")))
     '--ranker frane --set p=3 is out.'
     """
-    if isinstance(message, UnitsWarning):
-        use = "Use --standardize if their units are arbitrary."
-        message = UnitsWarning(*message.args, remedy=use)
     return message.render(_write) if isinstance(message, Message) else str(message)
 
 

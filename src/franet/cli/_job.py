@@ -19,8 +19,9 @@ from franet._common.memory import available_bytes, parse_bytes
 from franet._common.threads import count_threads
 from franet.cli._constraints import in_names
 from franet.cli._errors import in_words
-from franet.cli._options import AUTO, OF_FEATURES
-from franet.cover._constraints import read_constraints
+from franet.cli._options import AUTO
+from franet.cover._constraints import CONSTRAINTS, read_constraints
+from franet.cover._shares import FEW_FEATURES, LEFT_OUT
 from franet.exceptions import Setting, UsageError
 from franet.pairs.alike import REDUNDANT, correlations, redundant_among
 from franet.pairs.coded import CodedTable
@@ -32,8 +33,9 @@ COVER, FRANE = "cover", "frane"
 _DEFAULT_TOP = 16
 # Similarities from 0 to 1, by what their edges weigh where they are 0.
 _UNRELATED = {"correlation": 1.0, "spearman": 1.0, "abs-correlation": 0.0, "mixed": 0.0}
-# What a fit by Cover takes beside the table: copies of it in float64, and the rest.
-_COPIES, _REST = 5.5, 40_000_000
+# What a fit by Cover takes beside the table: copies of it, and of the samples that are
+# predicted; products of its rows or columns, whichever are fewer; and the rest.
+_COPIES, _PRODUCTS, _REST = 3.0, 4.5, 40_000_000
 # Beyond this power of two, and below its inverse, squares leave what a float can hold.
 _FAR = 256
 # What is shown of the stability of a ranking.
@@ -147,12 +149,14 @@ def plan_table(X: Any, parameters: Mapping[str, Any], ranker: str) -> dict[str, 
             remedy="Set {1}.",
         )
     m, n = X.shape
+    # Samples that are predicted, or as many coordinates of them.
+    k = m if m <= LEFT_OUT else n if n <= FEW_FEATURES else LEFT_OUT
     return {
         "ranker": COVER,
         "n_features": n,
         "n_examples": m,
         "n_threads": count_threads(parameters.get("n_jobs")),
-        "memory": int(_COPIES * 8 * m * n) + _REST,
+        "memory": int(8 * (_COPIES * n * (m + k) + _PRODUCTS * min(k, n) ** 2)) + _REST,
     }
 
 
@@ -211,7 +215,7 @@ def _check_constraints(
     """
     least, most = 0, X.shape[1]
     if ranker == COVER:
-        given = {name: parameters.get(name) for name in OF_FEATURES}
+        given = {name: parameters.get(name) for name in CONSTRAINTS}
         found = read_constraints(np.array(labels, object), constant_in(X), **given)
         least, most = len(found.include), found.n_open()
     # At least 1: the ranker explains why nothing can be picked.

@@ -14,13 +14,13 @@ from typing import Any
 import click
 
 from franet.cli._complete import one_of
-from franet.cli._paths import Command, Reads, Writes
+from franet.cli._paths import Command, Reads, WordOrFile, Writes
 from franet.estimators._parameters import AGNOS, COVER, FRANE, Choices, Range
 from franet.exceptions import UsageError
 from franet.io._source import FORMATS
 from franet.rankers import NAMES, get
 
-AUTO = "auto"
+AUTO, STANDARD, NONE = "auto", "standard", "none"
 # Rankers whose parameters have options of their own.
 _DECLARED = {"cover": COVER, "frane": FRANE, "agnos": AGNOS}
 # Parameters that name features: see `franet.cli._constraints`.
@@ -71,7 +71,7 @@ def _choices(allowed: Iterable[Any]) -> list[str]:
 def _type_of(allowed: list[Any]) -> Any:
     """Return the click type of what a parameter may be."""
     if choices := _choices(allowed):
-        return click.Choice([*dict.fromkeys(choices)])
+        return click.Choice([*dict.fromkeys(choices), *[NONE] * (None in allowed)])
     if str in allowed:
         return str
     for kind in allowed:
@@ -128,6 +128,12 @@ _COMPUTE: dict[str, Mapping[str, Any]] = {
     "max_memory": {"metavar": "SIZE"},
     "n_jobs": {},
 }
+_MORE: dict[str, Mapping[str, Any]] = {
+    "weights": {
+        "metavar": "RULE|FILE",
+        "type": WordOrFile(_choices(COVER["weights"].allowed), "feature,weight"),
+    }
+}
 _ELSEWHERE = {*_CONSTRAINTS, *_COMPUTE, "n_features_to_select", "random_state"}
 
 # By the headings of the help.
@@ -160,17 +166,15 @@ _SECTIONS: dict[str, Rows] = {
             "method. An option that the ranker does not have is an error.",
             {"type": click.Choice(NAMES), "default": "cover"},
         ),
-        **_of_parameters({name: {} for name in OPTIONS if name not in _ELSEWHERE}),
+        **_of_parameters(
+            {name: _MORE.get(name, {}) for name in OPTIONS if name not in _ELSEWHERE}
+        ),
         "--set settings": (
             "Any other parameter of the ranker, such as --ranker ndfs --set "
             "n_clusters=8; may be repeated.",
             {"metavar": "NAME=VALUE", "multiple": True},
         ),
         "--seed": ("The seed of --stability and of rankers that draw at random.", SEED),
-        "--standardize": (
-            "Scale columns to unit variance first, where their units are arbitrary.",
-            FLAG,
-        ),
     },
     "How many": {
         "--top": (
@@ -272,10 +276,12 @@ def parameters_of(params: Mapping[str, Any]) -> dict[str, Any]:
             takers = _takers(parameter, value)
             if takers and ranker not in takers:
                 raise _not_of(ranker, f"{option} {value}", takers)
-            if parameter not in OF_FEATURES:
-                found[parameter] = value
-        # Resampled tables are ranked on several threads, by any ranker.
-        elif parameter != "n_jobs" or params["n_boot"] is None:
+            if parameter not in OF_FEATURES and not isinstance(value, Path):
+                found[parameter] = None if value == NONE else value
+        # Resampled tables are ranked on several threads, and tables scaled, by any.
+        elif parameter != "scale" and (
+            parameter != "n_jobs" or params["n_boot"] is None
+        ):
             others = [name for name in NAMES if parameter in _known(name)]
             raise _not_of(ranker, option, others)
     if params["top"] == AUTO and ranker != "cover":

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from itertools import permutations, product
 from pathlib import Path
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from franet._common.files import is_inside, is_same_file
 from franet.exceptions import UsageError
@@ -21,17 +23,54 @@ Named = tuple[str, Path]
 class Reads(click.Path):
     """A file or folder that a command reads."""
 
-    def files(self, path: Path) -> list[Path]:
+    def files(self, path: Any) -> list[Path]:
         """Return what is read."""
-        return [path]
+        return [Path(path)]
+
+
+class WordOrFile(Reads):
+    """One of some words, or a file that a command reads.
+
+    Parameters
+    ----------
+    words : list of str
+        The words.
+    line : str
+        What a line of the file looks like, for messages.
+    """
+
+    def __init__(self, words: list[str], line: str) -> None:
+        super().__init__()
+        self._words, self._line = words, line
+
+    def convert(self, value: Any, *where: Any) -> Any:
+        """Return the word as text, or the path."""
+        if isinstance(value, Path) or value in self._words:
+            return value
+        if not os.path.exists(value):
+            self.fail(
+                f"{value!r} is neither {' nor '.join(self._words)} nor a file; give "
+                f"one of these words, or a csv or tsv file with lines '{self._line}'",
+                *where,
+            )
+        return Path(value)
+
+    def files(self, path: Any) -> list[Path]:
+        """Return what is read."""
+        return [path] if isinstance(path, Path) else []
+
+    def shell_complete(self, *where: Any) -> list[CompletionItem]:
+        """Return words that begin as what is typed, and let a shell add files."""
+        words = [word for word in self._words if word.startswith(where[-1])]
+        return [*map(CompletionItem, words), *super().shell_complete(*where)]
 
 
 class ReadsResults(Reads):
     """The folder of results of a benchmark, where other files may lie, too."""
 
-    def files(self, path: Path) -> list[Path]:
+    def files(self, path: Any) -> list[Path]:
         """Return what is read."""
-        return results_files(path)
+        return results_files(Path(path))
 
 
 class Writes(click.Path):
@@ -53,7 +92,7 @@ class Command(click.Command):
         for parameter in self.params:
             path, label = ctx.params.get(str(parameter.name)), _label(parameter)
             if path is not None and isinstance(parameter.type, Reads):
-                inputs += [(label, file) for file in parameter.type.files(Path(path))]
+                inputs += [(label, file) for file in parameter.type.files(path)]
             elif path is not None and isinstance(parameter.type, Writes):
                 outputs.append((label, Path(path)))
         check_paths(inputs, outputs)

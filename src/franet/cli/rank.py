@@ -10,7 +10,8 @@ import click
 
 from franet._common.progress import listening
 from franet.cli import _options, _screen
-from franet.cli._errors import name_columns
+from franet.cli._errors import in_words, name_columns
+from franet.cli._options import NONE, STANDARD
 from franet.cli._paths import Reads
 from franet.exceptions import DataError, MissingExtraError, UsageError
 
@@ -47,16 +48,19 @@ def rank(
     """
     parameters = _options.parameters_of(ctx.params)
     _check_together(ctx.params)
-    reading, standardize = _options.take_reading(options), options["standardize"]
+    reading, scale = _options.take_reading(options), options["scale"]
+    standardize = _standardizes(ctx.params)
     if output is not None:
         _check_output(file, output, reading, force)
     if report is not None:
         from franet.report import check_report
 
         check_report(report, force=force)
+    from franet.anndata._inputs import note_on_scale
     from franet.cli import _job
     from franet.cli._constraints import find_features, read_files
     from franet.io import read_table
+    from franet.io._source import find_format
 
     files = read_files(options)
     text = options["similarity"] == "mixed"
@@ -66,6 +70,9 @@ def rank(
     name_columns(table.names)
     labels = table.names or [f"x{j}" for j in range(table.X.shape[1])]
     parameters |= find_features(options, files, labels)
+    is_h5ad = find_format(file, reading.get("format")) == "h5ad"
+    if ranker == "cover" and is_h5ad and not reading.get("transpose"):
+        parameters = {"weights": "variance", **parameters}
     if options["dry_run"]:
         plan = _job.plan_table(table.X, parameters, ranker)
         if as_json:
@@ -78,13 +85,15 @@ def rank(
     top, seed, n_jobs = options["top"], options["seed"], options["n_jobs"]
     with _screen.ProgressBar(hidden=quiet) as bar, listening(bar):
         ranking = _job.rank_table(X, labels, parameters, ranker=ranker, top=top)
+        if note := note_on_scale(ranking.fitted, X):
+            notes.append(in_words(note))
         if report is not None:
             _write_report(ranking, report, force, file.name, notes)
         if n_boot is not None:
             _job.add_stability(ranking, n_boot, seed, n_jobs)
     summary = ranking.summary
     summary["warnings"][:0] = notes
-    summary["standardized"] = standardize
+    summary["scale"] = scale or (STANDARD if ranker == "cover" else NONE)
     if output is not None:
         _write_output(ranking, file, output, reading.get("variable"), force)
     if not quiet:
@@ -105,16 +114,22 @@ def rank(
         _show_in_browser(report)
 
 
+def _standardizes(given: Mapping[str, Any]) -> bool:
+    """Return whether the table is scaled before it is ranked."""
+    return given["scale"] == STANDARD and given["ranker"] != "cover"
+
+
 def _check_together(given: dict[str, Any]) -> None:
     """Raise before any work where an option has no meaning beside another one."""
     is_given, has_text = (given["similarity"] == x for x in ("precomputed", "mixed"))
     none = "examples, of which --similarity precomputed has none"
-    text = "--standardize is for numbers, --similarity mixed for tables with text"
+    standardize, scaled = _standardizes(given), "--scale standard"
+    text = f"{scaled} is for numbers, --similarity mixed for tables with text"
     plan = "--dry-run predicts one ranking, not the draws of --stability"
     for is_wrong, why in (
         (is_given and given["n_boot"], f"--stability draws {none}"),
-        (is_given and given["standardize"], f"--standardize scales {none}"),
-        (has_text and given["standardize"], text),
+        (is_given and standardize, f"{scaled} scales {none}"),
+        (has_text and standardize, text),
         (given["dry_run"] and given["n_boot"], plan),
     ):
         if is_wrong:
@@ -195,7 +210,7 @@ def _write_output(
     more = {name: columns[name][back] for name in _STABILITY if name in columns}
     given = clone(fitted).set_params(**summary["parameters"])
     notes = notes_on(given, fitted, layer)
-    notes["standardized"] = summary["standardized"]
+    notes["scale"] = summary["scale"]
     write_ranked_file(file, output, fitted, more=more, notes=notes, force=force)
 
 
@@ -259,17 +274,15 @@ def demo(open_report: bool) -> None:
     data = load_breast_cancer()
     names = [str(name) for name in data.feature_names]
     click.echo(
-        "Measurements of cell nuclei in 569 tumours, scaled to unit variance because "
-        "their units differ; the diagnoses are not used."
+        "Measurements of cell nuclei in 569 tumours; the diagnoses are not used."
     )
     why_not = ""
     try:
         check_report(_DEMO_REPORT, force=True)
     except (DataError, MissingExtraError) as err:
         why_not = str(err)
-    X = _job.standardized(data.data)
     with _screen.ProgressBar() as bar, listening(bar):
-        ranking = _job.rank_table(X, names, {}, top=10)
+        ranking = _job.rank_table(data.data, names, {}, top=10)
         if not why_not:
             _write_report(ranking, _DEMO_REPORT, True, "Tumours")
     _screen.warn(*ranking.summary["warnings"])

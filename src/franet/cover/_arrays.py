@@ -16,6 +16,8 @@ from franet.engine.device import load
 
 # An ndarray, or a tensor on some device; float64 in both.
 Array = Any
+# Features of one block: 8 MB with all of the sample.
+_BLOCK = 512
 
 
 def namespace(array: Array) -> Any:
@@ -36,6 +38,12 @@ def at_once(array: Array) -> int:
     """
     on_processor = isinstance(array, np.ndarray) or array.device.type == "cpu"
     return 1 if on_processor else 16
+
+
+def blocks_of(rows: Array) -> list[slice]:
+    """Return the parts into which work on many rows is cut."""
+    size = _BLOCK * at_once(rows)
+    return [slice(at, at + size) for at in range(0, len(rows), size)]
 
 
 def put(array: NDArray[Any], device: Any) -> Array:

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from franet._common.features import FeatureIndex
 from franet.exceptions import DataError, Setting, UsageError
 
+CONSTRAINTS = ("include", "exclude", "cost", "groups")
 # Parameters that speak of features.
-PARAMETERS = ("include", "exclude", "cost", "groups")
+PARAMETERS = (*CONSTRAINTS, "weights")
+_POSITIVE = "is positive"
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +102,32 @@ def read_constraints(
             taken[group] = name
     closed = constant.copy()
     closed[outside] = True
-    return Constraints(inside, closed, _costs(index, cost), labels)
+    costs = _numbers(index, cost, "cost", _POSITIVE)
+    return Constraints(inside, closed, costs, labels)
+
+
+def read_weights(
+    names: NDArray[Any], constant: NDArray[np.bool_], given: Any
+) -> str | NDArray[np.float64]:
+    """Return what features count where they are rebuilt, checked.
+
+    Parameters
+    ----------
+    names : ndarray of str
+        The names of all features.
+    constant : ndarray of bool
+        Columns that are constant, whose weights do not matter.
+    given : str, mapping or array-like of shape (n,)
+        The name of a rule, or numbers that are not negative; a mapping names some
+        features, others count 1.
+    """
+    if isinstance(given, str):
+        return given
+    weights = _numbers(FeatureIndex(names), given, "weights", "is not negative")
+    if not weights[~constant].any():
+        remedy = "Give one of them a positive number."
+        raise _error("weights", "all columns that vary have 0.", remedy=remedy)
+    return weights
 
 
 def by_position(parameters: Mapping[str, Any], names: NDArray[Any]) -> dict[str, Any]:
@@ -177,17 +204,26 @@ def _values(index: FeatureIndex, given: Any, parameter: str, default: Any) -> li
     return list(array)
 
 
-def _costs(index: FeatureIndex, given: Any) -> NDArray[np.float64]:
-    cost = np.empty(len(index.names))
-    for j, value in enumerate(_values(index, given, "cost", 1.0)):
+def _numbers(
+    index: FeatureIndex, given: Any, parameter: str, bound: str
+) -> NDArray[np.float64]:
+    """Return a finite number for each feature; 1 where none is given."""
+    numbers = np.empty(len(index.names))
+    for j, value in enumerate(_values(index, given, parameter, 1.0)):
         try:
-            cost[j] = value
+            numbers[j] = value
         except (TypeError, ValueError):
-            cost[j] = np.nan
-        if not 0.0 < cost[j] < np.inf:
-            problem = "{!r} costs {!r}; costs are positive numbers."
-            raise _error("cost", problem, index.names[j], value)
-    return cost
+            numbers[j] = np.nan
+        is_fine = numbers[j] > 0.0 or (bound != _POSITIVE and numbers[j] == 0.0)
+        if not (is_fine and numbers[j] < np.inf):
+            raise _error(
+                parameter,
+                "{!r} has {!r};",
+                index.names[j],
+                value,
+                remedy=f"give a finite number that {bound}.",
+            )
+    return numbers
 
 
 def _labels(index: FeatureIndex, given: Any) -> NDArray[np.intp]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,16 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from franet._common.progress import report
-from franet.cover._arrays import Array, host, kernels_of, namespace
+from franet.cover._arrays import Array, blocks_of, host, kernels_of, namespace
 from franet.cover._constraints import Constraints
-from franet.cover._residual import Residual
+from franet.cover._linear import LinearPrediction
 from franet.cover._shares import (
+    PENALTY,
     FeatureTable,
     NearestSamples,
-    Representatives,
-    blocks_of,
     make_table,
-    sample_of,
+    representatives,
+    rows_to_predict,
 )
 from franet.cover._suggest import Suggestion, suggest
 from franet.engine.graphs import adjacency
@@ -29,10 +28,26 @@ from franet.search.ranking import EQUAL
 
 # More than `EQUAL`, so that the larger of two scores counts as larger.
 _STEP = 1.0 + 10 * EQUAL
-# Candidates of the largest gain for which neighbours are searched.
+# Candidates of the largest gain for which neighbors are searched.
 _SHORT = 64
-# What a pick must add, as a share of the table, to be one.
+# Gains and worths this close to zero are rounding errors.
 NOTHING = 1e-12
+# Where gains of a share differ by less, that share has no say.
+_FLAT = 1e-9
+# A feature of whose variance less is left without one of the samples: nothing is known
+# of it where that sample is left out.
+_LONE = 0.5
+# A feature whose correlation with a pick is this close to 1 is a copy of it.
+_COPY = 1e-9
+# What the shares of an objective count: by representatives, linear, by neighbors.
+OBJECTIVES = {
+    "balanced": (1.0, 3.0, 1.0),
+    "linear": (0.0, 1.0, 0.0),
+    "neighbors": (1.0, 1.0, 2.0),
+}
+# Picks after which neighbors count in full: who is near in one or two columns is hardly
+# ever near in all.
+_NEAR = 4
 # The most features that are picked to find out how many are needed.
 _MOST = 512
 # Features whose correlations with all picks are looked at together.
@@ -66,8 +81,6 @@ class CoverRanking:
         constant columns.
     representative_corr : ndarray
         The correlation with it; NaN for constant columns.
-    loudest : tuple of int and float
-        The column of the largest variance, and its share of that of all columns.
     """
 
     scores: NDArray[np.float64]
@@ -80,7 +93,6 @@ class CoverRanking:
     n_representatives: int
     representative: NDArray[np.intp]
     representative_corr: NDArray[np.float64]
-    loudest: tuple[int, float]
 
 
 def rank_by_cover(
@@ -90,9 +102,10 @@ def rank_by_cover(
     *,
     n_select: int | str | None,
     n_picks: int,
-    ranks: bool,
-    n_threads: int,
-    device: Any = None,
+    objective: str = "balanced",
+    n_threads: int = 1,
+    weights: str | NDArray[np.float64] = "robust",
+    **options: Any,
 ) -> CoverRanking:
     """Rank the columns of a dense table by what each adds to those before it.
 
@@ -108,17 +121,22 @@ def rank_by_cover(
         How many are selected: as many as are suggested if ``"auto"``, half if None.
     n_picks : int
         How many are picked, at least; more if the suggestion asks for it.
-    ranks : bool
-        Whether correlations are those of ranks.
-    n_threads : int
+    objective : {"balanced", "linear", "neighbors"}, default="balanced"
+        Which shares of the table picks raise.
+    n_threads : int, default=1
         Number of threads; no result depends on it.
-    device : torch.device, optional
-        Where to compute; in NumPy if not given.
+    weights : {"robust", "variance"} or ndarray of shape (n,), default="robust"
+        What features count.
+    **options : object
+        How features are compared, and where; see `make_table`.
     """
     n = len(constant)
     columns = np.flatnonzero(~constant)
-    table = make_table(X[:, columns] if constant.any() else X, ranks, device)
-    picker = Picker(table, _among(constraints, columns), n_threads)
+    if not isinstance(weights, str):
+        weights = weights[columns]
+    X = X[:, columns] if constant.any() else X
+    table = make_table(X, weights=weights, **options)
+    picker = Picker(table, _among(constraints, columns), objective, n_threads)
     suggestion = _pick(picker, table.Z, n_picks, n_select == "auto")
     order = np.array(picker.order, np.intp)
     n_open = constraints.n_open()
@@ -146,7 +164,6 @@ def rank_by_cover(
         n_representatives=n_representatives,
         representative=by,
         representative_corr=correlation,
-        loudest=_loudest(table, columns),
     )
 
 
@@ -161,13 +178,6 @@ def star(ranking: CoverRanking) -> Any:
     by = ranking.representative
     j = np.flatnonzero((by >= 0) & (by != np.arange(len(by))))
     return adjacency(j, by[j], np.abs(ranking.representative_corr[j]), len(by))
-
-
-def _loudest(table: FeatureTable, columns: NDArray[np.intp]) -> tuple[int, float]:
-    parts = (table.raw[rows].var(axis=1) for rows in blocks_of(table.raw))
-    variances = np.concatenate([host(part) for part in parts])
-    j, total = int(np.argmax(variances)), float(variances.sum())
-    return int(columns[j]), float(variances[j]) / total if total > 0.0 else 0.0
 
 
 def _pick(picker: Picker, Z: Array, n_picks: int, until_settled: bool) -> Suggestion:
@@ -264,7 +274,7 @@ def represent(
 
 
 class Picker:
-    """Picks features so that three shares of the table grow most.
+    """Picks features so that shares of the table grow most.
 
     Parameters
     ----------
@@ -272,6 +282,8 @@ class Picker:
         The features, none of them constant.
     constraints : Constraints
         What may be picked.
+    objective : {"balanced", "linear", "neighbors"}
+        What the shares count.
     n_threads : int
         Number of threads, where the table is in NumPy; no result depends on it.
 
@@ -280,23 +292,39 @@ class Picker:
     order : list of int
         The features picked so far.
     gains : list of float
-        What each added: the mean of the three shares.
+        What each added: the mean of the shares, each as often as it counts.
     """
 
     def __init__(
-        self, table: FeatureTable, constraints: Constraints, n_threads: int
+        self,
+        table: FeatureTable,
+        constraints: Constraints,
+        objective: str,
+        n_threads: int,
     ) -> None:
         self.order: list[int] = []
         self.gains: list[float] = []
         # Torch has threads of its own.
         self._runner = TileRunner(n_threads if isinstance(table.Z, np.ndarray) else 1)
-        self._constraints = constraints
+        self._Z, self._constraints = table.Z, constraints
         self._open = ~constraints.closed
-        self._single = Representatives(table.Z, *sample_of(table), self._runner)
-        self._linear = Residual(deepcopy(table.Z), table.weights)
-        self._nearest = NearestSamples(table, self._runner)
-        # As if five examples drawn at random were the nearest.
-        self._error = 1.0 + 1.0 / self._nearest.k
+        self._copies = np.zeros(len(table.Z), bool)
+        self._lone = self._without_largest() < _LONE
+        self._counts = np.array(OBJECTIVES[objective])
+        rows, leave_out = rows_to_predict(table)
+        m = (rows if leave_out else table.Z).shape[1]
+        alone, _, near = self._counts
+        runner = self._runner
+        with runner.one_blas_thread():
+            self._linear = LinearPrediction(
+                rows, table.weights, PENALTY / m, runner, leave_out
+            )
+            self._single = (
+                representatives(table, rows, leave_out, runner) if alone else None
+            )
+            self._nearest = NearestSamples(table, runner) if near else None
+        # As if samples drawn at random were the nearest.
+        self._error = 1.0 + 1.0 / self._nearest.k if self._nearest else 0.0
         self._forced: Iterator[int] = iter(constraints.include)
 
     def go_on(self, k: int) -> bool:
@@ -307,12 +335,13 @@ class Picker:
                 if not self._next():
                     return False
                 report("picks", len(self.order), k)
-        return bool(self._open.any())
+        return bool(self._candidates().any())
 
     def remaining(self) -> NDArray[np.float64]:
-        """Return what each feature would add now, neighbours aside."""
-        linear = self._linear.gains() / self._linear.total
-        return host((self._single.gains() + linear) / 3.0)
+        """Return what each feature would add now, neighbors aside."""
+        gains = self._counts[:2] @ self._gains().clip(min=0.0) / self._counts.sum()
+        # Copies of picks add nothing but rounding.
+        return np.where(self._copies | self._lone, 0.0, gains)
 
     def blocked(self) -> NDArray[np.bool_]:
         """Return the features that come after all others: closed, or in a full group.
@@ -328,39 +357,91 @@ class Picker:
             blocked[members[np.argmax(gains[members])]] = False
         return blocked
 
+    def _candidates(self) -> NDArray[np.bool_]:
+        """Return what can be picked next: lone features only where others are gone."""
+        free = self._open & ~self._copies
+        first = free & ~self._lone
+        return first if first.any() else free
+
+    def _without_largest(self) -> NDArray[np.float64]:
+        """Return which share of each feature's variance is left without one sample."""
+        Z, amax = self._Z, namespace(self._Z).amax
+        m = Z.shape[1]
+        largest = np.concatenate(
+            [host(amax(Z[part] ** 2, axis=1)) for part in blocks_of(Z)]
+        )
+        return 1.0 - largest * (m / (m - 1))
+
+    def _gains(self) -> NDArray[np.float64]:
+        """Return what each feature adds to the shares of predictions, a share a row."""
+        free, linear = self._candidates(), host(self._linear.gains())
+        while free.any() and linear[free].max() <= 0.0 and self._linear.raise_penalty():
+            linear = host(self._linear.gains())
+        found = np.stack([np.zeros_like(linear), linear])
+        if self._single:
+            found[0] = host(self._single.gains())
+        return found
+
     def _next(self) -> bool:
-        """Pick a feature; return whether there was one that adds something."""
-        gains = self.remaining()
+        """Pick a feature; return whether there was one."""
+        gains = self._gains()
         forced = next(self._forced, None)
         if forced is not None:
             part = np.array([forced])
         else:
-            gains[~self._open] = -np.inf
-            worth = gains / self._constraints.cost
-            part = np.argpartition(-worth, min(_SHORT, len(worth)) - 1)[:_SHORT]
-            # By column, so that the first of equal ones is found.
-            part = np.sort(part[gains[part] > NOTHING])
+            part = np.flatnonzero(self._candidates())
+            part = part[self._short_list(gains[:, part], part)]
             if not len(part):
                 return False
-        errors = self._nearest.errors(part)
-        total = gains[part] + (self._error - errors) / 3.0
-        best = _first_best(total, self._constraints.cost[part])
+        errors = self._nearest.errors(part) if self._nearest else np.zeros(len(part))
+        found = np.vstack([gains[:, part], self._error - errors])
+        best = _first_best(self._worth(found), self._constraints.cost[part])
         j, self._error = int(part[best]), float(errors[best])
-        self._single.add(j)
-        self._linear.remove(j, 0.0)
-        self._nearest.add(j)
+        for share in (self._single, self._linear, self._nearest):
+            if share:
+                share.add(j)
+        r = host(abs(self._Z @ self._Z[j]))
+        self._copies |= r >= 1.0 - _COPY
         self.order.append(j)
-        self.gains.append(float(total[best]))
+        self.gains.append(float(self._counts @ found[:, best] / self._counts.sum()))
         self._open[j] = False
         groups = self._constraints.groups
         self._open[(groups == groups[j]) & (groups >= 0)] = False
         return True
 
+    def _short_list(
+        self, gains: NDArray[np.float64], part: NDArray[np.intp]
+    ) -> NDArray[np.intp]:
+        """Return the candidates that add most to predictions, in order of column."""
+        if len(part) <= _SHORT:
+            return np.arange(len(part))
+        top = gains.max(axis=1, keepdims=True)
+        shares = np.divide(gains, top, out=np.zeros_like(gains), where=top > _FLAT)
+        worth = _for_cost(self._counts[:2] @ shares, self._constraints.cost[part])
+        # The sort is stable: of equal ones the first are taken.
+        return np.sort(np.argsort(-worth, kind="stable")[:_SHORT])
 
-def _first_best(gains: NDArray[np.float64], cost: NDArray[np.float64]) -> int:
-    """Return the first position of the largest gain for its cost."""
+    def _worth(self, gains: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what candidates are worth: their gains, each share on its own scale.
+
+        The scale is by how much the best of them exceeds the median one. Shares grow
+        by different numbers, and this lets the share decide in which they differ.
+        """
+        spread = gains.max(axis=1) - np.median(gains, axis=1)
+        counts = self._counts * [1.0, 1.0, min(1.0, len(self.order) / _NEAR)]
+        scale = np.divide(counts, spread, out=np.zeros(3), where=spread > _FLAT)
+        return np.asarray(scale @ gains)
+
+
+def _for_cost(
+    worth: NDArray[np.float64], cost: NDArray[np.float64]
+) -> NDArray[np.float64]:
     # A loss divided by a large cost would look small.
-    worth = np.where(gains > 0.0, gains / cost, gains * cost)
+    return np.where(worth > 0.0, worth / cost, worth * cost)
+
+
+def _first_best(worth: NDArray[np.float64], cost: NDArray[np.float64]) -> int:
+    """Return the first position of the largest worth for its cost."""
+    worth = _for_cost(worth, cost)
     best = worth.max()
-    # Gains are differences of shares, which round by the size of these.
     return int(np.argmax(worth >= best - EQUAL * abs(best) - NOTHING))

@@ -1,8 +1,9 @@
-"""How much of a table the picked features tell, by three ways to rebuild the rest.
+"""How much of a table the picked features explain, by three ways to rebuild the rest.
 
-By the one pick that a feature resembles most, by a linear combination of all picks, and
-by the examples that are nearest in the picks. Each is a share of the table, and each
-says what a further pick would add to it.
+By the one pick that a feature resembles most, by a linear combination of all picks
+(`_linear`), and by the samples that are nearest in the picks. Each is a share of the
+table, measured on samples that were left out, and each says what a further pick would
+add to it.
 """
 
 from __future__ import annotations
@@ -18,11 +19,13 @@ from franet.cover._arrays import (
     Array,
     at_once,
     beside,
+    blocks_of,
     host,
     kernels_of,
     namespace,
     put,
 )
+from franet.cover._order import content_keys, order_by_values
 from franet.cover._residual import products_of_columns
 from franet.pairs.similarity._correlation import rank_columns
 from franet.pairs.similarity._standardize import (
@@ -32,68 +35,119 @@ from franet.pairs.similarity._standardize import (
 )
 from franet.pairs.tiles import TileRunner
 
-# Features that represent all where there are more: the coverage is theirs.
-SAMPLE = 2048
-# Examples that take part in the search for neighbours, and those that are rebuilt.
-EXAMPLES, REBUILT = 1024, 128
-# Leading components of the table, which the neighbours rebuild.
+# Features that are represented where there are more: the share is theirs.
+SAMPLE = 512
+# Samples among which neighbors are searched, and pairs of these and those rebuilt.
+SAMPLES, PAIRS = 512, 2**15
+# Leading components of the table, which the neighbors rebuild.
 COMPONENTS = 32
-N_NEIGHBOURS = 5
-# Features of one product: 8 MB with all of the sample.
-_BLOCK = 512
-# Candidates that one thread judges at a time.
-_FEW = 4
+N_NEIGHBORS = 5
+# Up to LEFT_OUT samples each is left out. Of more, leaving one out changes nothing:
+# products of up to FEW_FEATURES features say all; of more, samples are drawn.
+LEFT_OUT, FEW_FEATURES = 4096, 1024
+# Samples, and features to choose a penalty, by which it is judged what is predictable.
+PREDICTED = 512
+_ALPHAS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
+# The penalty of ridge regression, in samples: divided by their number it is a share of
+# a feature's sum of squares.
+PENALTY = 1.0
+# Candidates that one thread judges at a time; targets of one product.
+_FEW, _TARGETS = 4, 2048
 
 
 @dataclass(frozen=True, eq=False)
 class FeatureTable:
     """A table, feature by feature, in NumPy or on a torch device.
 
+    Samples are in an order that depends on their content, so that those at positions
+    drawn with a fixed seed are the same in any order of rows.
+
     Attributes
     ----------
     Z : array of shape (n, m)
-        The features as rows, centred and of unit length.
+        The features as rows, centered and of unit length.
     weights : array of shape (n,)
-        What each feature counts where it is represented; the mean is 1.
-    examples : ndarray of int or slice
-        Examples among which neighbours are searched.
-    raw : array of shape (n, n_examples)
-        The features there, in their own units up to a common factor.
+        What each feature counts where it is rebuilt; they sum to 1.
+    features : ndarray of int
+        All features in an order that depends on their content.
+    drawn : ndarray of int or slice
+        Samples among which neighbors are searched.
+    raw : array of shape (n, n_drawn) or None
+        The features there in their own units, up to a common factor, if distances are
+        to be taken in these; None for standard units.
     """
 
     Z: Array
     weights: Array
-    examples: NDArray[np.intp] | slice
-    raw: Array
+    features: NDArray[np.intp]
+    drawn: NDArray[np.intp] | slice
+    raw: Array | None
+
+    @property
+    def positions(self) -> Array:
+        """The features at the drawn samples, in the units of distances."""
+        return self.Z[:, self.drawn] if self.raw is None else self.raw
 
 
-def make_table(X: NDArray[Any], ranks: bool, device: Any = None) -> FeatureTable:
+def make_table(
+    X: NDArray[Any],
+    *,
+    ranks: bool = False,
+    in_own_units: bool = False,
+    weights: str | NDArray[np.float64] = "robust",
+    device: Any = None,
+) -> FeatureTable:
     """Return a table made of columns, none of them constant.
 
     Parameters
     ----------
     X : ndarray of shape (m, n)
         The table.
-    ranks : bool
+    ranks : bool, default=False
         Whether columns are compared by their ranks.
+    in_own_units : bool, default=False
+        Whether samples are compared in the units of the columns.
+    weights : {"robust", "variance"} or ndarray of shape (n,), default="robust"
+        What features count.
     device : torch.device, optional
         Where the table goes; NumPy if not given.
     """
     m, n = X.shape
     every = np.arange(n)
+    order = order_by_values(X)
     Z = feature_rows(rank_columns(X) if ranks else X, every, n, np.float64)
+    _sort_samples(Z, order)
     standardize(Z)
-    examples = _draw(m, EXAMPLES)
-    raw = feature_rows(X[examples], every, n, np.float64)
-    raw *= powers_of_two(np.abs(raw).max(initial=0.0, keepdims=True))[0]
-    Z = put(Z, device)
-    return FeatureTable(Z, weights_of(Z), examples, put(raw, device))
+    keys, features = content_keys(Z)
+    by_key = np.argsort(keys, kind="stable")
+    _sort_samples(Z, by_key)
+    order = order[by_key]
+    drawn = _draw(m, SAMPLES)
+    raw = None
+    if in_own_units:
+        raw = feature_rows(X[order[drawn]], every, n, np.float64)
+        raw *= powers_of_two(np.abs(raw).max(initial=0.0, keepdims=True))[0]
+    if not isinstance(weights, str):
+        w = weights
+    elif weights == "robust":
+        w = robust_weights(Z)
+    else:
+        w = variances(X[order])
+        # What is noise in a column varies, too, but no other column shares it.
+        shared = w * predictable(Z) ** 2
+        w = shared if shared.any() else w
+    return FeatureTable(
+        put(Z, device),
+        put(w / w.sum(), device),
+        np.argsort(features, kind="stable"),
+        drawn,
+        None if raw is None else put(raw, device),
+    )
 
 
-def blocks_of(rows: Array) -> list[slice]:
-    """Return the parts into which products with many rows are cut."""
-    size = _BLOCK * at_once(rows)
-    return [slice(at, at + size) for at in range(0, len(rows), size)]
+def _sort_samples(rows: NDArray[Any], order: NDArray[np.intp]) -> None:
+    for part in blocks_of(rows):
+        rows[part] = rows[part][:, order]
 
 
 def _draw(n: int, k: int) -> NDArray[np.intp] | slice:
@@ -103,30 +157,86 @@ def _draw(n: int, k: int) -> NDArray[np.intp] | slice:
     return np.sort(np.random.default_rng(0).choice(n, k, replace=False))
 
 
-def weights_of(Z: Array) -> Array:
-    """Return what each feature counts: less if few examples hold all its variance.
+def robust_weights(Z: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what each feature counts: less if few samples hold its variance.
 
-    ``min(1, 2 · MAD / σ)²`` with MAD the mean absolute deviation from the median, up to
-    a common factor. It is 0.8 σ for normal values, and most features count the same. A
-    word in one of a hundred documents counts 0.04: to rebuild it gains little,
-    and its correlations are those of a document or two.
+    ``s = min(1, 2 · MAD / σ)``, with MAD the mean absolute deviation from the median,
+    is 1 for normal values, and 0.4 for a word in one of a hundred documents. Where most
+    features are of that kind, to rebuild one gains little, and its correlations are
+    those of a document or two: a feature counts s². A few of them among others are to
+    be rebuilt like these: all features count the same. Between, the exponent is twice
+    what the median of s leaves of 1. A feature that others do not predict, such as
+    noise, counts half of one that they predict wholly.
     """
-    medians = kernels_of(Z).medians
-    weights = namespace(Z).empty_like(Z[:, 0])
+    spread = np.empty(len(Z))
     for rows in blocks_of(Z):
         part = Z[rows]
-        weights[rows] = abs(part - medians(part)[:, None]).mean(axis=1)
-    weights = (2.0 * np.sqrt(Z.shape[1]) * weights).clip(max=1.0) ** 2
-    return weights / weights.mean()
+        medians = np.median(part, axis=1)[:, None]
+        spread[rows] = np.abs(part - medians).mean(axis=1)
+    spread = (2.0 * np.sqrt(Z.shape[1]) * spread).clip(max=1.0)
+    return np.asarray(
+        spread ** (2.0 - 2.0 * np.median(spread)) * (1.0 + predictable(Z))
+    )
+
+
+def predictable(Z: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return which share of each feature all others predict, samples left out.
+
+    By ridge regression in closed form: with ``C = (ZᵀZ + αI)⁻¹``, ``u = C z`` and
+    ``t = zᵀu``, the residual of sample i of z, left out, is
+    ``u_i / ((1 − t) C_ii + u_i²)`` when z itself is not among the predictors. The
+    penalty α, one for all, is that by which most is predicted.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n, m)
+        The features as rows, centered and of unit length.
+    """
+    from scipy.linalg import eigh
+
+    n, m = Z.shape
+    if m > PREDICTED:
+        Z = Z[:, _draw(m, PREDICTED)].copy()
+        standardize(Z)
+        m = PREDICTED
+    with TileRunner.one_blas_thread():
+        values, vectors = eigh(products_of_columns(Z, np.ones(n), blocks_of(Z)))
+        values, few = values.clip(min=0.0), Z[_draw(n, PREDICTED)]
+        inverses = (
+            (vectors / (values + alpha * n / m)) @ vectors.T for alpha in _ALPHAS
+        )
+        C = max(inverses, key=lambda C: _predicted(few, C).sum())
+        return np.concatenate([_predicted(Z[part], C) for part in blocks_of(Z)])
+
+
+def _predicted(Z: NDArray[np.float64], C: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the share of features that is predicted, at least 0; see `predictable`."""
+    m = Z.shape[1]
+    U = Z @ C
+    left = 1.0 - np.einsum("ji,ji->j", Z, U)
+    residuals = U / (left[:, None] * np.diag(C) + U * U)
+    total = (m / (m - 1)) ** 2
+    return np.maximum(1.0 - np.einsum("ji,ji->j", residuals, residuals) / total, 0.0)
+
+
+def variances(X: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the variances of columns, up to a common factor."""
+    scale = powers_of_two(np.abs(X).max(keepdims=True))[0]
+    parts = (X[:, at : at + 1024] * scale for at in range(0, X.shape[1], 1024))
+    return np.concatenate([part.var(axis=0) for part in parts])
 
 
 class Representatives:
-    """What single picks represent: ``Σ_j w_j max_{s ∈ S} |r_js|^p``, facility location.
+    """What single picks represent: ``Σ_j w_j max_{s ∈ S} c_js``, facility location.
+
+    c is the share of feature j that s predicts: ``|r_js|^p``, or, with each sample left
+    out in turn, 1 less the squared error of ridge regression on s over that of the
+    mean, where this is positive.
 
     Parameters
     ----------
     Z : array of shape (n, m)
-        The features as rows, centred and of unit length; in float32 products round so.
+        The features as rows, centered and of unit length; in float32 products round so.
     targets : array of shape (n_targets, m)
         Those of them that are to be represented.
     weights : array of shape (n_targets,)
@@ -135,6 +245,8 @@ class Representatives:
         The threads.
     power : float, default=2.0
         The exponent p.
+    leave_out : bool, default=False
+        Whether samples are left out; rows are these then, and p is 2.
     """
 
     def __init__(
@@ -144,21 +256,22 @@ class Representatives:
         weights: Array,
         runner: TileRunner,
         power: float = 2.0,
+        leave_out: bool = False,
     ) -> None:
         xp = namespace(Z)
         self._Z, self._targets, self._weights = Z, targets, weights
-        self._runner, self._power = runner, power
+        self._runner, self._power, self._leave_out = runner, power, leave_out
         self._cover = xp.zeros_like(weights)
         self._gains = xp.zeros_like(Z[:, 0], dtype=weights.dtype)
         self._runner.map(self._first_gains(), blocks_of(Z))
 
     def _first_gains(self) -> Callable[[slice], None]:
-        """Return what writes ``Σ_j w_j |z_i·z_j|^p``: the gains of first picks."""
+        """Return what writes ``Σ_j w_j c_ij``: the gains of first picks."""
         n, m = self._Z.shape
         T, w = self._targets, self._weights
         # Fewer products as a quadratic form of z_i.
         is_form = self._power == 2.0 and m * (n + len(T)) < n * len(T)
-        Q = T.T @ (w[:, None] * T) if is_form else None
+        Q = T.T @ (w[:, None] * T) if is_form and not self._leave_out else None
 
         def visit(rows: slice) -> None:
             Z = self._Z[rows]
@@ -166,14 +279,26 @@ class Representatives:
                 self._gains[rows] = namespace(Z).einsum("ij,ij->i", Z @ Q, Z)
                 return
             for part in _parts(len(T)):
-                R = self._roots(Z @ T[part].T)
-                self._gains[rows] += (R * R) @ w[part]
+                self._gains[rows] += self._levels(Z, T[part]).clip(min=0.0) @ w[part]
 
         return visit
 
-    def _roots(self, R: Array) -> Array:
-        """Return numbers whose squares are the weights of correlations."""
-        return R if self._power == 2.0 else abs(R) ** (self._power / 2.0)
+    def _levels(self, Z: Array, T: Array) -> Array:
+        """Return which share of the targets T the features Z predict each."""
+        R = Z @ T.T
+        if not self._leave_out:
+            return R * R if self._power == 2.0 else abs(R) ** self._power
+        m = Z.shape[1]
+        a, h = 1.0 / (1.0 + PENALTY / m), 1.0 - 1.0 / m
+        squares = Z * Z
+        # A sample's residual, left out, is that of the fit divided by this.
+        V = h - a * squares
+        V = 1.0 / (V * V)
+        errors = (a * a) * (V * squares).sum(axis=1)[:, None] * R
+        errors -= (2.0 * a) * ((V * Z) @ T.T)
+        errors *= R
+        errors += V @ (T * T).T
+        return 1.0 - h * h * errors
 
     def gains(self) -> Array:
         """Return what each feature would add."""
@@ -181,8 +306,7 @@ class Representatives:
 
     def add(self, j: int) -> None:
         """Pick feature j."""
-        r = self._roots(self._targets @ self._Z[j])
-        self.raise_to((r * r).clip(max=1.0))
+        self.raise_to(self._levels(self._Z[j : j + 1], self._targets)[0].clip(max=1.0))
 
     def raise_to(self, level: Array) -> None:
         """Let targets be represented at least so well."""
@@ -194,26 +318,50 @@ class Representatives:
 
         def visit(rows: slice) -> None:
             for part in _parts(len(targets)):
-                R = self._roots(self._Z[rows] @ targets[part].T)
+                L = self._levels(self._Z[rows], targets[part])
                 gains = self._gains[rows]
-                subtract_falls(R, old[part], new[part], weights[part], gains=gains)
+                subtract_falls(L, old[part], new[part], weights[part], gains=gains)
 
         # Gains change by what has risen, not by all: about n/t at the t-th pick.
         self._runner.map(visit, blocks_of(self._Z))
 
 
 def _parts(n_targets: int) -> list[slice]:
-    return [slice(at, at + SAMPLE) for at in range(0, n_targets, SAMPLE)]
+    return [slice(at, at + _TARGETS) for at in range(0, n_targets, _TARGETS)]
 
 
-def sample_of(table: FeatureTable) -> tuple[Array, Array]:
-    """Return the features that take the place of all, and their share of the weight."""
-    part = _draw(len(table.Z), SAMPLE)
-    return table.Z[part], table.weights[part] / table.weights[part].sum()
+def rows_to_predict(table: FeatureTable) -> tuple[Array, bool]:
+    """Return the features as rows for shares of prediction, and whether to leave out.
+
+    Where there are many samples, rows of the Cholesky factor of all products of
+    features take the place of samples; or a part of the samples, drawn by content.
+    """
+    Z = table.Z
+    n, m = Z.shape
+    if m <= LEFT_OUT:
+        return Z, True
+    if n > FEW_FEATURES:
+        rows = host(Z[:, _draw(m, LEFT_OUT)]).copy()
+        standardize(rows)
+        return beside(rows, Z), True
+    from scipy.linalg import eigh
+
+    values, vectors = eigh(host(Z @ Z.T))
+    return beside(vectors * np.sqrt(np.maximum(values, 0.0)), Z), False
+
+
+def representatives(
+    table: FeatureTable, rows: Array, leave_out: bool, runner: TileRunner
+) -> Representatives:
+    """Return the share that single picks represent; of features drawn by content."""
+    part = table.features[_draw(len(rows), SAMPLE)]
+    targets, weights = rows[part], table.weights[part]
+    weights = weights / weights.sum()
+    return Representatives(rows, targets, weights, runner, leave_out=leave_out)
 
 
 class NearestSamples:
-    """The share that the five nearest examples tell, each example left out in turn.
+    """The share that the five nearest samples rebuild, each sample left out in turn.
 
     The share of the leading principal components of the table, whose distances are
     those of all features without most of the noise.
@@ -221,40 +369,40 @@ class NearestSamples:
 
     def __init__(self, table: FeatureTable, runner: TileRunner) -> None:
         self._runner = runner
-        self._raw = table.raw
-        Z = table.Z[:, table.examples]
+        self._positions = table.positions
+        Z = table.Z[:, table.drawn]
         U = _components(Z, table.weights)
         m = len(U)
-        self.k = min(N_NEIGHBOURS, m - 1)
-        rows = np.arange(m)[_draw(m, REBUILT)]
-        centred = U[rows] - U.mean(axis=0)
-        self._total = float(np.einsum("ij,ij->", centred, centred)) / len(rows)
+        self.k = min(N_NEIGHBORS, m - 1)
+        rows = np.arange(m)[_draw(m, PAIRS // m)]
+        centered = U[rows] - U.mean(axis=0)
+        self._total = float(np.einsum("ij,ij->", centered, centered)) / len(rows)
         self._U, self._rows, self._D = (
             beside(array, Z) for array in (U, rows, np.zeros((len(rows), m)))
         )
 
     def errors(self, features: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Return the share that is not told, were each of some features picked."""
-        neighbour_errors = kernels_of(self._raw).neighbour_errors
+        """Return the share that is not rebuilt, were each of some features picked."""
+        neighbor_errors = kernels_of(self._positions).neighbor_errors
         out = np.empty(len(features))
 
         def visit(part: slice) -> None:
-            X = self._raw[features[part]]
-            neighbour_errors(self._D, X, self._rows, self._U, self.k, out=out[part])
+            X = self._positions[features[part]]
+            neighbor_errors(self._D, X, self._rows, self._U, self.k, out=out[part])
 
-        few = _FEW * at_once(self._raw)
+        few = _FEW * at_once(self._positions)
         parts = [slice(at, at + few) for at in range(0, len(features), few)]
         self._runner.map(visit, parts)
         return out / self._total if self._total > 0.0 else np.zeros(len(features))
 
     def add(self, j: int) -> None:
         """Pick feature j."""
-        x = self._raw[j]
+        x = self._positions[j]
         self._D += (x[self._rows, None] - x) ** 2
 
 
 def _components(Z: Array, weights: Array) -> NDArray[np.float64]:
-    """Return the leading components of the weighted features, an example a row."""
+    """Return the leading components of the weighted features, a sample a row."""
     from scipy.linalg import eigh
 
     m = Z.shape[1]

@@ -20,34 +20,46 @@ def running_max(R: Any) -> Any:
     return R.cummax(0).values
 
 
-def medians(rows: Any) -> Any:
-    """Return the median of each row, as NumPy defines it."""
-    m = rows.shape[1]
-    lower, upper = (rows.kthvalue(k).values for k in ((m + 1) // 2, m // 2 + 1))
-    return (lower + upper) / 2
+def subtract_falls(L: Any, old: Any, new: Any, w: Any, *, gains: Any) -> None:
+    """Subtract how far the gains of the rows of L fall; L is used up."""
+    load().clamp(L, old, new, out=L)
+    L -= old
+    gains -= L @ w
 
 
-def subtract_falls(R: Any, old: Any, new: Any, w: Any, *, gains: Any) -> None:
-    """Subtract how far the gains of the rows of R fall; R is used up."""
-    R *= R
-    load().clamp(R, old, new, out=R)
-    R -= old
-    gains -= R @ w
+def press_errors(
+    E: Any, F: Any, D: Any, h: Any, a: Any, s: Any, left_out: float, *, errors: Any
+) -> None:
+    """Write the error of all features with each further one, of samples left out."""
+    aE = a[:, None] * E
+    d = h - left_out * aE * E
+    error = D - 2.0 * aE * F
+    error += s[:, None] * aE.square_()
+    errors[:] = (error / d.square_()).sum(dim=1)
 
 
-def neighbour_errors(
+def remove_pick(
+    E: Any, F: Any, z: Any, e: Any, f: Any, a: float, s: float, *, c: Any, d: Any
+) -> None:
+    """Remove from the rows of E and F what a pick z, with its e and f, predicts."""
+    c[:], d[:] = E @ z, F @ z
+    F -= (a * d - a * a * s * c)[:, None] * e + (a * c)[:, None] * f
+    E -= (a * c)[:, None] * e
+
+
+def neighbor_errors(
     D: Any, X: Any, rows: Any, U: Any, k: int, *, out: NDArray[np.float64]
 ) -> None:
-    """Write for each row of X the error of neighbours when it joins the distances."""
+    """Write for each row of X the error of neighbors when it joins the distances."""
     d = (X[:, rows, None] - X[:, None, :]).square_()
     d += D
-    # No example is a neighbour of itself.
+    # No sample is a neighbor of itself.
     d.scatter_(2, rows.expand(len(X), -1)[:, :, None], np.inf)
     near = d.topk(k, largest=False).values
     last = near.amax(dim=2, keepdim=True)
     below, above = last * (1.0 - EQUAL), last * (1.0 + EQUAL)
     closer = (near < below).sum(dim=2, keepdim=True)
-    # Examples that tie as the last neighbour share its weight.
+    # Examples that tie as the last neighbor share its weight.
     tied = ((d >= below) & (d <= above)).to(d.dtype)
     weight = (d < below).to(d.dtype)
     weight += tied * ((k - closer) / tied.sum(dim=2, keepdim=True))

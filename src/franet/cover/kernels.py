@@ -2,9 +2,10 @@
 
 `_torch` has the same functions for tensors.
 
-Letters: ``R`` correlations of some features (down) with those to be represented
-(across), ``w`` what these count, ``D`` squared distances of some examples (``rows``)
-to all, ``x`` a feature, ``U`` what is to be rebuilt, ``k`` the number of neighbours.
+Letters: ``L`` what some features (down) represent of others (across), ``R`` their
+correlations, ``w`` what these count. Of neighbors: ``D`` squared distances of some
+samples (``rows``) to all, ``X`` features, ``U`` what is to be rebuilt, ``k`` the number
+of neighbors. Letters of linear prediction are those of `_linear`.
 """
 
 from __future__ import annotations
@@ -18,25 +19,77 @@ from franet._common.jit import kernel, reduction
 EQUAL = 1e-11
 
 
+@kernel
+def _mixed(x):
+    # The finalizer of splitmix64; zero stays zero.
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+@kernel
+def hash_columns(bits, rows, *, out):
+    """Add the hashes of the values of each column, with those of their rows."""
+    for i in range(bits.shape[0]):
+        for j in range(bits.shape[1]):
+            if bits[i, j]:
+                out[j] += _mixed(bits[i, j] + rows[i])
+
+
+@kernel
+def hash_rows(bits, columns, *, out):
+    """Add the hashes of the values of each row, with those of their columns."""
+    for i in range(bits.shape[0]):
+        for j in range(bits.shape[1]):
+            if bits[i, j]:
+                out[i] += _mixed(bits[i, j] + columns[j])
+
+
 def running_max(R: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the largest value so far, down each column."""
     return np.maximum.accumulate(R)
 
 
-def medians(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the median of each row."""
-    return np.asarray(np.median(rows, axis=1))
+@reduction
+def subtract_falls(L, old, new, w, *, gains):
+    """Subtract how far the gains of the rows of L fall as the cover rises to `new`."""
+    for i in range(L.shape[0]):
+        s = 0.0
+        for j in range(L.shape[1]):
+            s += w[j] * (min(max(L[i, j], old[j]), new[j]) - old[j])
+        gains[i] -= s
 
 
 @reduction
-def subtract_falls(R, old, new, w, *, gains):
-    """Subtract how far the gains of the rows of R fall as the cover rises to `new`."""
-    for i in range(R.shape[0]):
-        s = 0.0
-        for j in range(R.shape[1]):
-            r = R[i, j] * R[i, j]
-            s += w[j] * (min(max(r, old[j]), new[j]) - old[j])
-        gains[i] -= s
+def _error_with(e, f, D, h, a, s, left_out):
+    b, c = a * a * s, 2.0 * a
+    error = 0.0
+    for i in range(e.size):
+        d = h[i] - left_out * a * e[i] * e[i]
+        error += (D[i] - c * e[i] * f[i] + b * e[i] * e[i]) / (d * d)
+    return error
+
+
+@reduction
+def press_errors(E, F, D, h, a, s, left_out, *, errors):
+    """Write the error of all features with each further one, of samples left out."""
+    for j in range(E.shape[0]):
+        errors[j] = _error_with(E[j], F[j], D, h, a[j], s[j], left_out)
+
+
+@reduction
+def remove_pick(E, F, z, e, f, a, s, *, c, d):
+    """Remove from the rows of E and F what a pick z, with its e and f, predicts."""
+    for j in range(E.shape[0]):
+        x, y = 0.0, 0.0
+        for i in range(z.size):
+            x += E[j, i] * z[i]
+            y += F[j, i] * z[i]
+        along, across = a * x, a * y - a * a * s * x
+        for i in range(z.size):
+            F[j, i] -= across * e[i] + along * f[i]
+            E[j, i] -= along * e[i]
+        c[j], d[j] = x, y
 
 
 @reduction
@@ -55,7 +108,7 @@ def block_gains(R, p, cover, *, gains):
 
 @reduction
 def _weigh(r, p, w):
-    # Powers of their own, because the general one is not vectorised.
+    # Powers of their own, because the general one is not vectorized.
     if p == 2.0:
         for k in range(r.size):
             w[k] = r[k] * r[k]
@@ -69,7 +122,7 @@ def _weigh(r, p, w):
 
 @reduction
 def _add_sides(w, own, cover, gains):
-    # One row of a tile, on whole slices: this is the form that is vectorised.
+    # One row of a tile, on whole slices: this is the form that is vectorized.
     # ``w − min(w, c)`` is ``max(w − c, 0)`` in the precision of the tile.
     s = 0.0
     for k in range(w.size):
@@ -108,7 +161,7 @@ def _fifth(d, i, near):
 
 @kernel
 def _mean_of_near(d, i, near, U, mean):
-    # Examples that tie as the last neighbour share its weight.
+    # Examples that tie as the last neighbor share its weight.
     k = near.size
     last = _fifth(d, i, near)
     below, above = last * (1.0 - EQUAL), last * (1.0 + EQUAL)
@@ -130,8 +183,8 @@ def _mean_of_near(d, i, near, U, mean):
 
 
 @kernel
-def neighbour_errors(D, X, rows, U, k, *, out):
-    """Write for each row of X the error of neighbours when it joins the distances.
+def neighbor_errors(D, X, rows, U, k, *, out):
+    """Write for each row of X the error of neighbors when it joins the distances.
 
     The squared error with which the mean of the k nearest others, ties shared,
     rebuilds the rows of U, summed over its columns and averaged over `rows`.

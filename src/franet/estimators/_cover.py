@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any, ClassVar
@@ -12,9 +11,14 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
 
 from franet._common.threads import count_threads
-from franet.cover._constraints import PARAMETERS, Constraints, read_constraints
+from franet.cover._constraints import (
+    CONSTRAINTS,
+    Constraints,
+    read_constraints,
+    read_weights,
+)
 from franet.cover._fit import CoverRanking, rank_by_cover, star
-from franet.cover._shares import EXAMPLES
+from franet.cover._shares import SAMPLES
 from franet.engine.device import Place, choose_device, free_bytes, wanted
 from franet.estimators._base import FeatureRanker
 from franet.estimators._parameters import COVER, constraints
@@ -26,18 +30,13 @@ from franet.estimators._validation import (
     names_of,
     number_to_select,
 )
-from franet.exceptions import DataError, Setting, UnitsWarning, UsageError
+from franet.exceptions import DataError, Setting, UsageError
 from franet.network import AttributeNetwork
 from franet.network._explain import Representation, signed
 from franet.network._origin import Origin
-from franet.pairs.coded import column_at
 from franet.pairs.similarity._sparse import constant_in
 from franet.search.exact import Settings
 
-# A column that holds more of the variance than all others together.
-_MOST_OF_IT = 0.5
-# … and this many times its part, because of three columns one may do so by chance.
-_TIMES = 5.0
 # Entries of a table from which a CUDA device is worth its start.
 LARGE = 5_000_000
 # Bytes that the blocks of a computation take on a device, besides the table.
@@ -57,12 +56,27 @@ class Cover(FeatureRanker):
     similarity : {"correlation", "spearman"}, default="correlation"
         How features are compared: by Pearson's correlation, or by that of ranks. Signs
         do not count.
+    scale : {"standard"} or None, default="standard"
+        The units in which samples are compared, when the nearest of them are searched:
+        standardized columns (ranks, with ``"spearman"``), so that units do not matter;
+        or, with None, the columns as they are, for those who will use the picks so.
+        Nothing else depends on units, ``weights="variance"`` aside.
+    weights : {"robust", "variance"}, mapping or array-like, default="robust"
+        What each feature counts where the picks rebuild it. ``"robust"``: alike, but up
+        to half as much if others do not predict it, and less if few samples hold its
+        variance in a table of such features, as words are. ``"variance"``: by the
+        variance that it shares with other features, for columns of one unit
+        (expression, spectra, pixels, fields). A number for each column; a mapping or a
+        pandas Series names some features, others count 1.
+    objective : {"balanced", "linear", "neighbors"}, default="balanced"
+        What the picks are for: to predict the other features by linear models, to find
+        similar samples, or both.
     include, exclude : sequence of str or int, default=None
         Features, by name or position, that are picked first, and features that are
         never picked. Excluded features are still represented.
     cost : mapping or array-like of shape (n_features,), default=None
         What each feature costs: picks are those that add most for their cost. A
-        mapping or a pandas Series names some features; others cost 1.
+        mapping or a pandas Series names some features, others cost 1.
     groups : mapping or array-like of shape (n_features,), default=None
         Labels: at most one feature of each group is picked. None and NaN belong to no
         group.
@@ -95,7 +109,7 @@ class Cover(FeatureRanker):
         The features that `transform` keeps: the first of `order_`.
     {n_features_}
     gains_ : ndarray of shape (n_ranked_,)
-        What each pick added, as a share of the table.
+        What each pick added: the mean of the shares that it raises.
     coverage_ : ndarray of shape (n_ranked_,)
         The share of the table that the first pick, the first two, … cover: the mean,
         over all features, of the squared correlation with the closest pick.
@@ -126,27 +140,33 @@ class Cover(FeatureRanker):
 
     Notes
     -----
-    Picks maximize, one by one, the mean of three shares of the table that a set S of
-    features explains:
+    Each pick raises three shares of the table, each measured on samples that were left
+    out, one after the other. With ``w_j`` what feature j counts and S the picks:
 
-    - by representatives, ``Σ_j w_j max_{s ∈ S} r_js² / Σ_j w_j``: facility
-      location [1]_;
-    - linearly, ``Σ_j w_j ‖P_S z_j‖² / Σ_j w_j``, with the standardized features z and
-      the projection P on the picks: column subset selection [2]_;
-    - by neighbors: the share of the 32 leading principal components that the mean
-      of the five nearest other samples rebuilds, distances taken on the picked
-      columns in their own units.
+    - by representatives, ``Σ_j w_j max_{s ∈ S} c_js``, where c_js is the share of
+      feature j that ridge regression on s alone predicts: facility location [1]_;
+    - linear, the share that ridge regression on all of S predicts: column subset
+      selection [2]_ with leave-one-out errors [3]_;
+    - by neighbors: the share of the 32 leading principal components of the table that
+      the mean of the five nearest other samples, by the columns S, rebuilds.
 
-    Weights w are the same for all but spiky features: ``min(1, 2·MAD/σ)²``. The first
-    share is monotone and submodular, so that greedy picks of it alone reach
-    ``1 − 1/e`` (63 %) of the best; the second is monotone and weakly submodular; the
-    third is neither, and decides among the 64 candidates that add most to the others.
-    Picks are nested: the best 16 start with the best 8. The table in other units is
-    another table for neighbors: scale it first where units are arbitrary. Of more
-    than 2,048 features, 2,048 drawn with a fixed seed take the place of all in the
-    first share; 1,024 samples take part in the search for neighbors, 128 are rebuilt.
-    It takes O(m·n) for each pick, besides O(m·n·2048·log k) for the first share, and
-    about five float64 copies of the table; a sparse table is made dense.
+    A feature that few samples decide cannot win by them, because they are left out. The
+    64 features that add most to the first two shares are candidates; picked is the one
+    that adds most to all three, each gain divided by how much the best candidate
+    exceeds the median one. The shares count 1, 3 and 1 times, the third less for the
+    first four picks: who is near in one column is hardly ever near in all.
+    ``objective="linear"`` takes the second share alone; with ``"neighbors"`` they count
+    1, 1 and 2 times.
+
+    Picks are nested: the best 16 start with the best 8. Neither units (with the default
+    `scale`) nor the order of rows matter; the order of columns matters only among
+    copies, of which the first is picked. Of more than 512 features, 512 are represented
+    in the first share; neighbors are searched among 512 samples, and at least 64 are
+    rebuilt; above 4,096 samples the first two shares leave none out, or, where there
+    are more than 1,024 features, are those of 4,096 samples. What is drawn depends on
+    the content of samples and features, with a fixed seed. It takes O(m·n) for each
+    pick after O(m·n·min(m, n)) for the first, and about six float64 copies of the
+    table; a sparse table is made dense.
 
     References
     ----------
@@ -154,16 +174,17 @@ class Cover(FeatureRanker):
        for maximizing submodular set functions. Mathematical Programming 14, 1978.
     .. [2] A. K. Farahat, A. Ghodsi, M. S. Kamel. Efficient greedy feature selection
        for unsupervised learning. Knowledge and Information Systems 35, 2013.
+    .. [3] D. M. Allen. The relationship between variable selection and data
+       augmentation and a method for prediction. Technometrics 16, 1974.
 
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
     >>> from franet import Cover
     >>> X, _ = load_breast_cancer(return_X_y=True, as_frame=True)
-    >>> X /= X.std()  # units differ
     >>> cover = Cover(n_features_to_select=3).fit(X)
     >>> list(X.columns[cover.order_[:3]])
-    ['mean concave points', 'mean fractal dimension', 'mean texture']
+    ['mean concave points', 'mean fractal dimension', 'worst texture']
     >>> cover.coverage_[:3].round(3)
     array([0.403, 0.48 , 0.54 ])
     >>> len(cover.members_[cover.order_[0]])
@@ -185,6 +206,9 @@ class Cover(FeatureRanker):
         default="auto", kw_only=False
     )
     similarity: str = "correlation"
+    scale: str | None = "standard"
+    weights: Any = "robust"
+    objective: str = "balanced"
     include: Any = None
     exclude: Any = None
     cost: Any = None
@@ -198,8 +222,9 @@ class Cover(FeatureRanker):
         constant = constant_in(table)
         if constant.all():
             raise DataError("All columns are constant: there is nothing to rank.")
-        given = {name: getattr(self, name) for name in PARAMETERS}
-        constraints = read_constraints(names_of(self), constant, **given)
+        names = names_of(self)
+        given = {name: getattr(self, name) for name in CONSTRAINTS}
+        constraints = read_constraints(names, constant, **given)
         n_select = self._n_select(constraints)
         found = rank_by_cover(
             dense(table),
@@ -207,12 +232,14 @@ class Cover(FeatureRanker):
             constraints,
             n_select=n_select,
             n_picks=self._n_picks(constraints, n_select),
-            ranks=self.similarity == "spearman",
+            objective=self.objective,
             n_threads=count_threads(self.n_jobs),
+            ranks=self.similarity == "spearman",
+            in_own_units=self.scale is None,
+            weights=read_weights(names, constant, self.weights),
             device=choose_device_for(self._place(), table.shape),
         )
         self._set_attributes(found, constant)
-        self._warn_of_units(found)
 
     def _n_select(self, constraints: Constraints) -> int | str | None:
         """Return how many are selected, checked against how many can be."""
@@ -294,21 +321,6 @@ class Cover(FeatureRanker):
             ),
         )
 
-    def _warn_of_units(self, found: CoverRanking) -> None:
-        """Warn if neighbors are those of one column."""
-        j, share = found.loudest
-        if share > max(_MOST_OF_IT, _TIMES / len(found.scores)):
-            warning = UnitsWarning(
-                f"{{}} holds {share:.0%} of the variance of the table, so that "
-                "neighbors are those of this column.",
-                column_at(j, getattr(self, "feature_names_in_", None)),
-                remedy="Scale the columns first, as sklearn.preprocessing."
-                "StandardScaler does, if their units are arbitrary.",
-            )
-            self._diagnosis = str(warning)
-            # Past `fit` and scikit-learn's wrapper around it, to the caller.
-            warnings.warn(warning, stacklevel=5)
-
     def _for_gaps(self, is_sparse: bool) -> Setting | None:
         if is_sparse or self.similarity != "correlation":
             return None
@@ -353,7 +365,7 @@ def choose_device_for(place: Place, shape: tuple[int, int]) -> Any:
     device = choose_device(place.device)
     # The features, what is left of them, and those among which neighbors are; two
     # products of samples, or what the picks explain and a copy of it.
-    needed = 8 * (n * (2 * m + min(m, EXAMPLES)) + 2 * m * min(m, n)) + _BLOCKS
+    needed = 8 * (n * (2 * m + min(m, SAMPLES)) + 2 * m * min(m, n)) + _BLOCKS
     free = free_bytes(device)
     if needed <= free:
         return device

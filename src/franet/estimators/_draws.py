@@ -203,6 +203,7 @@ def _moved(ranker: Any, columns: NDArray[np.intp]) -> dict[str, Any]:
         name: value
         for name in PARAMETERS
         if (value := getattr(ranker, name, None)) is not None
+        and not isinstance(value, str)
     }
     if not given:
         return {}

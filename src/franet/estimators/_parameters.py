@@ -54,7 +54,7 @@ class Parameter(NamedTuple):
     help : str
         A phrase for the help of its option; empty where it has no option of its own.
     unset : str
-        What the default None means.
+        The default in words, where its value does not say all.
     """
 
     default: Any
@@ -100,6 +100,26 @@ COVER = {
         "correlation",
         (Choices(("correlation", "spearman")),),
         "how alike two features are, by correlation or spearman",
+    ),
+    "scale": Parameter(
+        "standard",
+        (Choices(("standard",)), None),
+        "the units in which samples are compared, standard ones or those of the file "
+        "(none); other rankers: standard scales columns to unit variance first",
+        "standard; other rankers: none",
+    ),
+    "weights": Parameter(
+        "robust",
+        (Choices(("robust", "variance")), "array-like", dict),
+        "what features count; robust: alike, less in tables of columns of few samples; "
+        "variance: by the variance that others explain, for columns of one unit; or a "
+        "csv or tsv file with lines 'feature,weight', others count 1",
+        "robust; h5ad files: variance",
+    ),
+    "objective": Parameter(
+        "balanced",
+        (Choices(("balanced", "linear", "neighbors")),),
+        "what the picks are for, linear prediction, nearest neighbors or both",
     ),
     # A single name has an error of its own, which says how to write it.
     "include": Parameter(

@@ -1,0 +1,80 @@
+"""An order of samples and features that depends on what they hold, not on where.
+
+Samples and features are drawn from sorted ones. So shuffled rows and permuted columns
+draw the same, and so does a table in other units.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from franet.cover.kernels import hash_columns, hash_rows
+from franet.pairs.tiles import TileRunner
+
+# Samples of one block of a table: a copy of it stays small.
+_ENTRIES = 2**20
+# How often samples and columns are hashed: once is not enough where values are few.
+_ROUNDS = 2
+# Features standardized at a time.
+_FEATURES = 512
+
+
+def order_by_values(X: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the samples in an order that only depends on their values.
+
+    Samples and columns are hashed in turn, each value with the hash of the other, so
+    that the order of columns does not matter, either: sums of integers are exact in any
+    order. Only samples that still tie are ordered by the positions of their values.
+
+    Parameters
+    ----------
+    X : ndarray of shape (m, n)
+        The table.
+    """
+    m, n = X.shape
+    size = max(_ENTRIES // n, 1)
+    parts = [slice(at, at + size) for at in range(0, m, size)]
+    places = np.arange(1, n + 1, dtype=np.uint64) << np.uint64(32)
+    rows, by_place = np.zeros(m, np.uint64), np.zeros(m, np.uint64)
+    # Hashes wrap around, of which NumPy warns where kernels are not compiled.
+    with np.errstate(over="ignore"):
+        for _ in range(_ROUNDS):
+            columns = np.zeros(n, np.uint64)
+            for part in parts:
+                hash_columns(_bits(X[part]), rows[part], out=columns)
+            rows = np.zeros(m, np.uint64)
+            for part in parts:
+                hash_rows(_bits(X[part]), columns, out=rows[part])
+        for part in parts:
+            hash_rows(_bits(X[part]), places, out=by_place[part])
+    return np.lexsort((by_place, rows))
+
+
+def _bits(rows: NDArray[Any]) -> NDArray[np.uint64]:
+    # A negative zero is a zero.
+    return (np.ascontiguousarray(rows, np.float64) + 0.0).view(np.uint64)
+
+
+def content_keys(Z: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return a number for each sample and each feature, from their content.
+
+    Neither units nor signs nor the order of samples or features matter, rounding
+    aside. Numbers are products with the table, of which a second one separates samples
+    and features that are alike in the first.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n, m)
+        The features as rows, centered and of unit length.
+    """
+    skew = np.empty(len(Z))
+    for at in range(0, len(Z), _FEATURES):
+        part = Z[at : at + _FEATURES]
+        skew[at : at + _FEATURES] = np.einsum("ji,ji,ji->j", part, part, part)
+    with TileRunner.one_blas_thread():
+        samples = skew @ Z
+        features = Z @ samples**2
+        return features @ Z, np.abs(features)
