@@ -1,145 +1,146 @@
-"""What the cover ranking is made of, and what each part is worth.
+"""What each part of the objective of `Cover` is worth, on half of the real tables.
 
-RMAE at 16 features, ties shared, on the data sets on which the method was chosen; the
-others never took part. Each variant changes one thing.
+Each variant changes one thing. Tables, folds and measures are those of ``field.py``:
+the choosing half, three of the five splits, 4, 16 and 64 columns.
 
-``python benchmarks/choose.py [--sets Yale colon] [--folds 3]``; all takes half an hour.
+``python benchmarks/choose.py`` measures what ``results/choose.csv`` does not hold yet,
+stores it and prints a table: the mean of each measure at 16 columns, and the average
+rank of a variant among all, mean over the measures and sizes. ``--show`` only prints.
+All takes a quarter of an hour on one core.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
+import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import field
 import numpy as np
+from store import Store
 
 from franet.cover import _fit, _shares
-from franet.cover._constraints import Constraints
-from franet.datasets import load
-from franet.evaluation.folds import paper_folds
-from franet.evaluation.measures import FoldScorer
-from franet.pairs.similarity._sparse import constant_in
 
-SETS = (
-    "lung_small", "Yale", "colon", "lymphoma", "warpPIE10P", "ALLAML", "ORL", "TOX-171",
-    "Isolet", "PCMAC",
-)  # fmt: skip
-N_FEATURES = 16
-OUT = Path(__file__).parent / "results" / "choose.csv"
+OUT = Path(__file__).resolve().parent / "results" / "choose.csv"
+FOLDS = 3
+SHOWN = 16
 
 
-class Without:
-    """A share that says nothing."""
+@dataclass(frozen=True)
+class Variant:
+    """What takes the place of what, and the parameters of `Cover` by their label."""
 
-    def __init__(self, table: Any, *_: Any) -> None:
-        self._n = len(getattr(table, "Z", table))
-        self.k = _shares.N_NEIGHBOURS
-
-    def gains(self) -> np.ndarray:
-        """Return that nothing is gained."""
-        return np.zeros(self._n)
-
-    def errors(self, features: np.ndarray) -> np.ndarray:
-        """Return that nothing is told."""
-        return np.ones(len(features))
-
-    def add(self, j: int) -> None:
-        """Take no notice."""
+    changes: tuple[tuple[Any, str, Any], ...] = ()
+    label: str = "cover"
 
 
-def equal_weights(Z: np.ndarray) -> np.ndarray:
-    return np.ones(len(Z))
+def counts(*shares: float) -> Variant:
+    """Return how often shares count: by representatives, linear, by neighbors."""
+    return Variant(((_fit, "OBJECTIVES", {"balanced": shares}),))
 
 
-class ScaledNearest(_shares.NearestSamples):
-    """Neighbours in standardized units."""
-
-    def __init__(self, table: Any, runner: Any) -> None:
-        super().__init__(table, runner)
-        self._raw = np.ascontiguousarray(table.Z[:, table.examples])
+def of_all(value: float) -> Any:
+    """Return a function with the same value for each feature."""
+    return lambda Z: np.full(len(Z), value)
 
 
-# Each variant: what takes the place of what.
-VARIANTS: dict[str, list[tuple[Any, str, Any]]] = {
-    "as it is": [],
-    "representatives alone": [
-        (_fit, "Linear", Without), (_fit, "NearestSamples", Without),
-    ],
-    "linear alone": [
-        (_fit, "Representatives", Without), (_fit, "NearestSamples", Without),
-    ],
-    "without neighbours": [(_fit, "NearestSamples", Without)],
-    "without representatives": [(_fit, "Representatives", Without)],
-    "without linear": [(_fit, "Linear", Without)],
-    "neighbours in scaled units": [(_fit, "NearestSamples", ScaledNearest)],
-    "all features count 1": [(_shares, "weights_of", equal_weights)],
-    "32 candidates": [(_fit, "_SHORT", 32)],
-    "128 candidates": [(_fit, "_SHORT", 128)],
-    "16 components": [(_shares, "COMPONENTS", 16)],
-    "512 features drawn": [(_shares, "SAMPLE", 512)],
-}  # fmt: skip
+VARIANTS = {
+    "as it is (1, 3, 1)": Variant(),
+    "representatives alone": counts(1, 0, 0),
+    "linear alone": counts(0, 1, 0),
+    # Linear gains alone make the short list.
+    "neighbors alone, of a linear short list": counts(0, 1e-9, 1),
+    "without representatives (0, 3, 1)": counts(0, 3, 1),
+    "without linear (1, 0, 1)": counts(1, 0, 1),
+    "without neighbors (1, 3, 0)": counts(1, 3, 0),
+    "each share once (1, 1, 1)": counts(1, 1, 1),
+    "neighbors twice (1, 3, 2)": counts(1, 3, 2),
+    # The share of picks made is 0 / 0 at first, and min(1, NaN) is 1.
+    "neighbors in full from the first pick": Variant(((_fit, "_NEAR", np.float64(0)),)),
+    "32 candidates": Variant(((_fit, "_SHORT", 32),)),
+    "128 candidates": Variant(((_fit, "_SHORT", 128),)),
+    "1,024 samples, 128 rebuilt": Variant(
+        ((_shares, "SAMPLES", 1024), (_shares, "PAIRS", 2**17))
+    ),
+    "each feature counts 1": Variant(((_shares, "robust_weights", of_all(1.0)),)),
+    "weights without predictability": Variant(((_shares, "predictable", of_all(0.0)),)),
+    "`scale=None`": Variant(label="cover-raw"),
+    '`weights="variance"`': Variant(label="cover-variance"),
+}
 
 
 @contextmanager
-def changed(changes: list[tuple[Any, str, Any]]) -> Iterator[None]:
-    if not changes:
+def changed(variant: Variant) -> Iterator[None]:
+    """Change what a variant changes, for a time."""
+    with ExitStack() as stack:
+        for where, name, value in variant.changes:
+            stack.enter_context(patch.object(where, name, value))
         yield
-        return
-    where, name, value = changes[0]
-    with patch.object(where, name, value), changed(changes[1:]):
-        yield
 
 
-def picks(X: np.ndarray) -> np.ndarray:
-    columns = np.flatnonzero(~constant_in(X))
-    n = len(columns)
-    free = Constraints([], np.zeros(n, bool), np.ones(n), np.full(n, -1))
-    table = _shares.make_table(np.ascontiguousarray(X[:, columns]), False)
-    picker = _fit.Picker(table, free, 2)
-    picker.go_on(N_FEATURES)
-    return columns[picker.order]
+def measure(path: Path, store: Store, again: bool) -> None:
+    """Measure the variants that are not stored yet on a table, and store them."""
+    table = path.stem
+    todo = [
+        name
+        for name in VARIANTS
+        if again or (table, name, str(SHOWN), str(FOLDS)) not in store.rows
+    ]
+    splits = [field.Fold.read(path, i) for i in range(FOLDS)] if todo else []
+    for name in todo:
+        found: dict[int, list[field.Row]] = {}
+        for fold in splits:
+            sizes = [k for k in field.SIZES if k <= fold.n_columns / 2]
+            with changed(VARIANTS[name]):
+                rows = field.judged(fold, VARIANTS[name].label, sizes)
+            for row in rows:
+                found.setdefault(row["k"], []).append(row)
+        of = {"table": table, "variant": name, "folds": FOLDS}
+        store.add(
+            {**of, **field.means(rows), "k": k}
+            for k, rows in found.items()
+            if len(rows) == FOLDS
+        )
+        print(f"{table}: {name}", flush=True)
 
 
-def errors(name: str, folds: int) -> dict[str, float]:
-    """Return the mean error of each variant on one data set."""
-    X = np.asarray(load(name).X, np.float64)
-    sums = dict.fromkeys(VARIANTS, 0.0)
-    for fold in paper_folds(len(X))[:folds]:
-        scorer = FoldScorer(X, fold)
-        for variant, changes in VARIANTS.items():
-            with changed(changes):
-                order = picks(X[fold.train])
-            found = scorer.score(order, [N_FEATURES], ["rmae_shared"])
-            sums[variant] += found["rmae_shared"][N_FEATURES]
-    return {variant: total / folds for variant, total in sums.items()}
+def show(store: Store) -> None:
+    """Print a row for each variant."""
+    tables, names = store.column("table"), list(VARIANTS)
+    found = {
+        (by, k): field.compare(store, tables, names, FOLDS, by, k)
+        for by in field.MEASURES
+        for k in field.SIZES
+    }
+    ranks = np.mean([each.ranks for each in found.values()], axis=0)
+    print(f"| variant | {' | '.join(field.MEASURES)} | average rank |")
+    print("|---|" + "---|" * (len(field.MEASURES) + 1))
+    for i, name in enumerate(names):
+        means = [f"{found[by, SHOWN].means[i]:.4f}" for by in field.MEASURES]
+        print(f"| {name} | {' | '.join(means)} | {ranks[i]:.2f} |")
 
 
 def main() -> None:
+    from threadpoolctl import threadpool_limits
+
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sets", nargs="+", default=SETS)
-    parser.add_argument("--folds", type=int, default=10)
+    parser.add_argument("--folder", type=Path, default=field.folder())
+    parser.add_argument("--again", action="store_true", help="measure stored ones, too")
+    parser.add_argument("--show", action="store_true", help="print what is stored")
     given = parser.parse_args()
-    table: dict[str, dict[str, float]] = {}
-    for name in given.sets:
-        table[name] = errors(name, given.folds)
-        best = min(table[name].values())
-        shown = (f"{v} {e:.4f}{'*' * (e == best)}" for v, e in table[name].items())
-        print(f"{name}: {', '.join(shown)}", flush=True)
-    rows = []
-    for variant in VARIANTS:
-        values = [table[name][variant] for name in given.sets]
-        rows.append([variant, *(f"{v:.4f}" for v in [*values, np.mean(values)])])
-    for row in rows:
-        print(f"{row[0]:28s} mean {row[-1]}")
-    with OUT.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["variant", *given.sets, f"mean ({given.folds} folds)"])
-        writer.writerows(rows)
+    store = Store(OUT, ("table", "variant", "k", "folds"), (*field.MEASURES, "seconds"))
+    if not given.show:
+        paths = sorted(given.folder.glob("*.npz"))[field.SPLITS["choosing"]]
+        with threadpool_limits(1), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for path in paths:
+                measure(path, store, given.again)
+    show(store)
 
 
 if __name__ == "__main__":

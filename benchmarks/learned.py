@@ -34,7 +34,7 @@ from franet.datasets import load
 from franet.evaluation import compare
 from franet.evaluation.folds import paper_folds
 from franet.evaluation.measures import FoldScorer
-from franet.exceptions import DegenerateRankingWarning, UnitsWarning
+from franet.exceptions import DegenerateRankingWarning
 from franet.pairs.similarity._standardize import feature_rows, standardize
 from franet.pairs.tiles import TileRunner
 
@@ -289,7 +289,6 @@ def main() -> None:
     parser.add_argument("--folds", type=int, default=5)
     given = parser.parse_args()
     warnings.simplefilter("ignore", DegenerateRankingWarning)
-    warnings.simplefilter("ignore", UnitsWarning)
     for name in given.sets:
         rows = measure(name, given.folds)
         store({**stored(), name: rows})

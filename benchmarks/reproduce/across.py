@@ -45,6 +45,7 @@ PEER_FOLDS = (0,)
 def judge(
     stores: Path,
     datasets: Sequence[str] | None = None,
+    rankers: Sequence[str] | None = None,
     folds: Sequence[int] | None = None,
     jobs: int | None = None,
 ) -> tuple[str, int, float]:
@@ -52,7 +53,8 @@ def judge(
     start = time.monotonic()
     jobs = jobs or cpu_count()
     with ResultsStore(stores / "across") as store:
-        tasks = list(_tasks(stores, store, datasets or DATASETS, folds))
+        names = rankers or [*STORED, PEER]
+        tasks = list(_tasks(stores, store, datasets or DATASETS, names, folds))
         run = token_hex(8) if tasks else ""
         if tasks:
             store.append_run(_about(run, jobs))
@@ -79,12 +81,13 @@ def _tasks(
     stores: Path,
     store: ResultsStore,
     datasets: Iterable[str],
+    rankers: Sequence[str],
     folds: Sequence[int] | None,
 ) -> Iterator[tuple[str, int, list[Record], bool]]:
     """Yield a data set, a fold, the records to judge there, and whether the peer."""
     known = [
         record
-        for part in dict.fromkeys(STORED.values())
+        for part in {STORED[name]: None for name in rankers if name in STORED}
         for record in ResultsStore.read(stores / part)
         if STORED.get(record.ranker) == part and record.status == "ok"
     ]
@@ -101,7 +104,8 @@ def _tasks(
                 if (record.dataset, record.fold) == (dataset, fold)
                 and (dataset, fold, record.ranker) not in there
             ]
-            peer = fold in PEER_FOLDS and (dataset, fold, PEER) not in there
+            peer = PEER in rankers and fold in PEER_FOLDS
+            peer = peer and (dataset, fold, PEER) not in there
             if missing or peer:
                 yield dataset, fold, missing, peer
 

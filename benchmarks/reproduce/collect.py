@@ -1,7 +1,8 @@
 """Make the small tables in docs/benchmark/results of the stored records.
 
 ``python benchmarks/reproduce/collect.py [STORES …]``: folders as ``run.py`` writes
-them, one after another where parts were measured on several machines.
+them, one after another where parts were measured on several machines. Rows of what no
+folder holds stay as they are, so that one ranker can be measured anew.
 """
 
 from __future__ import annotations
@@ -64,16 +65,17 @@ def main() -> None:
     RESULTS.mkdir(parents=True, exist_ok=True)
     found = {name: _read(stores, name) for name in parts()}
     table = Results(r for name in TABLE_PARTS for r in found[name].records)
-    _write("errors", *_errors(table))
-    _write("curves", *_curves(table))
-    _write("times", *_times(table))
-    _write("ablation", *_ablation(found["ablation"]))
-    _write("thresholds", *_thresholds(found["table"], found["thresholds"]))
-    _write("draws", *_draws(found["random20"]))
-    _write("general", *general_rows(stores))
-    _write("across", *_across(stores, table))
-    _write_json("comparisons", _comparisons(table))
-    _write_json("runs", {name: _runs(stores, name) for name in [*parts(), LAST]})
+    _write("errors", 3, *_errors(table))
+    _write("curves", 4, *_curves(table))
+    _write("times", 2, *_times(table))
+    _write("ablation", 3, *_ablation(found["ablation"]))
+    _write("thresholds", 1, *_thresholds(found["table"], found["thresholds"]))
+    _write("draws", 2, *_draws(found["random20"]))
+    _write("general", 6, *general_rows(stores))
+    _write("across", 4, *_across(stores, table))
+    _write_json("comparisons", _comparisons(_read_errors()))
+    runs = {name: _runs(stores, name) for name in [*parts(), LAST]}
+    _write_json("runs", _stored_json("runs") | {k: v for k, v in runs.items() if v})
 
 
 def _read(stores: Iterable[Path], part: str) -> Results:
@@ -258,21 +260,36 @@ def _across(
     return [*columns, "mean", "median", "lowest", "some_folds"], rows
 
 
-def _comparisons(results: Results) -> list[dict[str, Any]]:
+def _read_errors() -> dict[str, dict[str, dict[str, list[float]]]]:
+    """Return the errors at 16 features: measure, ranker, data set, folds."""
+    found: dict[str, dict[str, dict[str, list[float]]]] = {}
+    with (RESULTS / "errors.csv").open(newline="") as file:
+        for row in csv.DictReader(file):
+            folds = [float(row[f"fold{number}"]) for number in range(N_FOLDS)]
+            of_measure = found.setdefault(row["measure"], {})
+            of_measure.setdefault(row["ranker"], {})[row["dataset"]] = folds
+    return found
+
+
+def _comparisons(errors: dict[str, Any]) -> list[dict[str, Any]]:
     pairs = [(*pair, DATASETS) for pair in PAIRS]
     pairs += [(*pair, REPORTING) for pair in HALF_PAIRS]
     return [
-        _compared(results, first, second, names, measure)
+        _compared(errors[measure], first, second, names, measure)
         for first, second, names in pairs
         for measure in ("rmae", "rmae_shared")
-        if first in results.rankers and second in results.rankers
+        if first in errors[measure] and second in errors[measure]
     ]
 
 
 def _compared(
-    results: Results, first: str, second: str, names: tuple[str, ...], measure: str
+    errors: dict[str, Any],
+    first: str,
+    second: str,
+    names: tuple[str, ...],
+    measure: str,
 ) -> dict[str, Any]:
-    a, b = (results.scores(name, at=AT, measure=measure) for name in (first, second))
+    a, b = errors[first], errors[second]
     both = [name for name in names if name in a and name in b]
     outcome = compare(
         {name: a[name] for name in both},
@@ -305,12 +322,24 @@ def _number(value: float) -> float:
     return float(f"{value:.6g}")
 
 
-def _write(name: str, columns: list[str], rows: list[list[Any]]) -> None:
-    with (RESULTS / f"{name}.csv").open("w", newline="") as file:
+def _write(name: str, n_keys: int, columns: list[str], rows: list[list[Any]]) -> None:
+    """Replace the rows of a table that have the same first cells, and add others."""
+    path = RESULTS / f"{name}.csv"
+    table: dict[tuple[str, ...], list[Any]] = {}
+    if path.exists():
+        with path.open(newline="") as file:
+            table = {tuple(row[:n_keys]): row for row in list(csv.reader(file))[1:]}
+    table |= {tuple(map(str, row[:n_keys])): row for row in rows}
+    with path.open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(columns)
-        writer.writerows(rows)
-    print(f"{len(rows)} rows in {name}.csv")
+        writer.writerows(table.values())
+    print(f"{len(rows)} new rows in {name}.csv")
+
+
+def _stored_json(name: str) -> dict[str, Any]:
+    path = RESULTS / f"{name}.json"
+    return dict(json.loads(path.read_text())) if path.exists() else {}
 
 
 def _write_json(name: str, content: Any) -> None:

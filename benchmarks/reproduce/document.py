@@ -1,11 +1,13 @@
-"""Make docs/benchmark/README.md and its pictures of the tables in results/.
+"""Make the pages of docs/benchmark and their pictures of the tables in results/.
 
-``python benchmarks/reproduce/document.py`` writes both; the text is a function of the
-tables alone, and a test holds the page to them.
+``python benchmarks/reproduce/document.py`` writes all; ``--only NAME`` one of the pages
+*README* and *published*. The text is a function of the tables alone, and a test holds
+the pages to them.
 """
 
 from __future__ import annotations
 
+import argparse
 import csv
 import json
 from collections.abc import Sequence
@@ -187,13 +189,30 @@ class Tables:
         return name != "FRANe" and shared and abs(value - last) <= COLUMN_ORDER
 
 
-def main() -> None:
+def readme(tables: Tables) -> str:
     from pictures import draw
     from text import page
 
-    tables = Tables()
     draw(tables, HOME)
-    (HOME / "README.md").write_text(page(tables), "utf-8")
+    return page(tables)
+
+
+def published(tables: Tables) -> str:
+    from published_text import page
+
+    return page(tables)
+
+
+PAGES = {"README": readme, "published": published}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", choices=list(PAGES))
+    given = parser.parse_args()
+    for name, page in PAGES.items():
+        if given.only in (None, name):
+            (HOME / f"{name}.md").write_text(page(Tables()), "utf-8")
 
 
 if __name__ == "__main__":

@@ -2,8 +2,9 @@
 
 ``python benchmarks/reproduce/run.py`` measures every part, ``--part NAME`` (several
 times) some of them; ``--folds 0 1 2`` only some of the ten folds, ``--datasets`` only
-some data sets. Results are stored in ``build/reproduce``; then ``collect.py`` makes
-the small tables in ``docs/benchmark/results`` of them, and ``document.py`` the pages.
+some data sets, ``--rankers cover`` only some rankers. Results are stored in
+``build/reproduce``; then ``collect.py`` makes the small tables in
+``docs/benchmark/results`` of them, and ``document.py`` the pages.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--part", action="append", choices=[*known, LAST])
     parser.add_argument("--datasets", nargs="+")
+    parser.add_argument("--rankers", nargs="+")
     parser.add_argument("--folds", nargs="+", type=int)
     parser.add_argument("--jobs", type=int)
     parser.add_argument("--stores", type=Path, default=STORES)
@@ -46,6 +48,7 @@ def main() -> None:
                 known[name],
                 given.stores,
                 datasets=given.datasets,
+                rankers=given.rankers,
                 fold_numbers=given.folds,
                 n_jobs=given.jobs,
                 timeout=given.timeout,
@@ -57,12 +60,15 @@ def measure(
     part: Any,
     stores: Path,
     datasets: Sequence[str] | None = None,
+    rankers: Sequence[str] | None = None,
     **options: Any,
 ) -> None:
     """Run the rankers of a part; `options` are those of `franet.evaluation.run`."""
     from franet.evaluation import run
 
-    names = list(datasets or part.datasets)
+    known = part.rankers.items()
+    chosen = {k: ranker for k, ranker in known if rankers is None or k in rankers}
+    names = list(datasets or part.datasets) if chosen else []
     if part.load is not None:
         options["load"] = part.load
         names = [dataset for dataset in names if dataset in part.datasets]
@@ -70,7 +76,7 @@ def measure(
         return
     summary = run(
         names,
-        part.rankers,
+        chosen,
         stores / name,
         folds=part.folds,
         n_features=part.n_features,
@@ -91,7 +97,9 @@ def _judge(given: Any) -> None:
     """Judge what the other parts stored by more measures."""
     from across import judge
 
-    run, units, seconds = judge(given.stores, given.datasets, given.folds, given.jobs)
+    run, units, seconds = judge(
+        given.stores, given.datasets, given.rankers, given.folds, given.jobs
+    )
     _note_wall(given.stores / LAST, run, units, 0, seconds)
     print(f"{LAST}: {units} units in {seconds:.0f} s", flush=True)
 
