@@ -9,7 +9,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 EQUAL = 1e-9
-OBJECTIVES = {"balanced": (1, 3, 1), "linear": (0, 1, 0), "neighbors": (1, 1, 2)}
+OBJECTIVES = {"balanced": (1, 1), "linear": (1, 0), "neighbors": (1, 2)}
 
 # More threads would only wait for each other on matrices as small as these.
 _blas = ThreadpoolController()
@@ -46,27 +46,43 @@ def robust_weights(Z):
     return spread ** (2.0 * (1.0 - np.median(spread))) * (1.0 + predictable(Z))
 
 
-def predicted(Z, S, penalty=1.0):
+def hat(Z, S, penalty):
+    """Return what makes predictions of Z: by the mean, and by ridge regression on S.
+
+    The penalty is in samples: features have unit variance.
+    """
+    A = Z[:, S]
+    inner = A.T @ A + penalty * np.eye(len(S))
+    return A @ np.linalg.solve(inner, A.T) + 1.0 / len(Z)
+
+
+def predicted(Z, S, penalty):
     """Return which share of each feature ridge regression on S predicts.
 
     Each sample is left out in turn, and predicted from the others. The residual is that
-    of the fit to all, divided by what the diagonal of the hat matrix leaves of 1. The
-    penalty is in samples: features have unit variance.
+    of the fit to all, divided by what the diagonal of the hat matrix leaves of 1.
     """
-    m, A = len(Z), Z[:, S]
-    H = A @ np.linalg.solve(A.T @ A + penalty * np.eye(len(S)), A.T) + 1.0 / m
+    m, H = len(Z), hat(Z, S, penalty)
     left = (Z - H @ Z) / (1.0 - np.diag(H))[:, None]
     return 1.0 - (left**2).sum(axis=0) / ((Z * m / (m - 1)) ** 2).sum(axis=0)
-
-
-def single_share(shares, w, S):
-    """Return the share represented by single picks; `shares` has a row for each."""
-    return float(w @ np.maximum(shares[S].max(axis=0), 0.0)) if S else 0.0
 
 
 def linear_share(Z, w, S, penalty):
     """Return the share of all features, of their squared errors, that S predicts."""
     return float(w @ predicted(Z, S, penalty)) if S else 0.0
+
+
+def leverage(Z, S, j, penalty):
+    """Return the largest share of what is left of a sample that feature j takes."""
+    before, after = (1.0 - np.diag(hat(Z, T, penalty)) for T in (S, [*S, j]))
+    return (1.0 - after / before).max()
+
+
+def linear_gain(Z, w, S, j, penalty):
+    """Return what j adds, less all that is left if it is a single sample's."""
+    before = linear_share(Z, w, S, penalty)
+    fine = 1.0 - before if leverage(Z, S, j, penalty) > 0.3 else 0.0
+    return linear_share(Z, w, [*S, j], penalty) - before - fine
 
 
 def components(Z, w):
@@ -89,13 +105,6 @@ def nearest_share(X, U, S):
     return 1.0 - error / ((U - U.mean(axis=0)) ** 2).sum()
 
 
-def lone(Z):
-    """Return the features of whose variance less than half is left without a sample."""
-    m = len(Z)
-    left = [1 - z.max() * m / (m - 1) for z in (Z**2 / m).T]
-    return np.array(left) < 0.5
-
-
 def scaled(gains, count):
     """Return gains as multiples of how far the best exceeds the median one."""
     spread = gains.max() - np.median(gains)
@@ -116,38 +125,28 @@ def cover_order(X, k, cost=None, weights=None, objective="balanced", raw=False):
     w = w / w.sum()
     U = components(Z, w)
     R = np.abs(Z.T @ Z) / len(Z)
-    shares = np.array([predicted(Z, [j]) for j in range(n)])
     cost = np.ones(n) if cost is None else np.asarray(cost, float)[columns]
     counts = np.array(OBJECTIVES[objective])
-    penalty = 1.0
+    penalty = 5.0
     # Before the first pick, as if five samples drawn at random were the nearest.
     near, order, gains = -1 / min(5, len(X) - 1), [], []
     while len(order) < min(k, n):
         # A pick is a copy of itself.
-        free = ~(R[:, order] > 1 - EQUAL).any(axis=1)
-        # Features that one sample decides are picked where no others are left.
-        free = np.flatnonzero(free & ~lone(Z) if (free & ~lone(Z)).any() else free)
+        free = np.flatnonzero(~(R[:, order] > 1 - EQUAL).any(axis=1))
         if not len(free):
             break
-        sets = [[*order, j] for j in free]
-        before = single_share(shares, w, order)
-        single = [single_share(shares, w, S) - before for S in sets]
         while True:
-            before = linear_share(Z, w, order, penalty)
-            linear = [linear_share(Z, w, S, penalty) - before for S in sets]
-            if max(linear) > 0.0 or penalty >= len(Z):
+            linear = np.array([linear_gain(Z, w, order, j, penalty) for j in free])
+            if linear.max() > 0.0 or penalty >= len(Z):
                 break
             penalty *= 4.0  # no further feature lowers the error
-        found = np.array([single, linear])
-        top = found.max(axis=1)
-        tops = np.where(top > EQUAL, top, np.inf)
-        worth = for_cost(counts[:2] / tops @ found, cost[free])
-        short = np.sort(np.argsort(-worth, kind="stable")[:64])
+        worth = for_cost(linear, cost[free])
+        short = np.sort(np.argsort(-worth, kind="stable")[:32])
         values = X if raw else Z
-        nearest = [nearest_share(values, U, sets[at]) for at in short]
-        found = np.vstack([found[:, short], np.array(nearest) - near])
+        nearest = [nearest_share(values, U, [*order, free[at]]) for at in short]
+        found = np.array([linear[short], np.array(nearest) - near])
         early = min(1, len(order) / 4)  # neighbors count in full from the fifth pick on
-        worth = sum(map(scaled, found, counts * [1, 1, early]))
+        worth = sum(map(scaled, found, counts * [1, early]))
         worth = for_cost(worth, cost[free][short])
         best = int(np.argmax(worth >= worth.max() - EQUAL * abs(worth.max()) - 1e-12))
         near = nearest[best]

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from franet.cover._shares import Representatives
 from franet.cover.kernels import add_gains, subtract_falls
-from franet.rankers.facility_location import FacilityGains
+from franet.rankers.facility_location import Bounds, FacilityGains
 from tables import blocks, random
 
 
@@ -22,8 +21,7 @@ def cover_of(X, power=2.0, n_threads=1):
 
 def share_of(cover):
     """Return the gains that are kept up to date, of all features by all."""
-    Z = cover._source._work[: cover.n]
-    return Representatives(Z, Z, np.ones(cover.n), cover._runner, cover.power)
+    return Bounds(cover._source._work[: cover.n], cover.power, cover._runner)
 
 
 def weights(X, power):
@@ -46,11 +44,10 @@ def test_subtract_falls():
     L = rng.uniform(-1, 1, (5, 40))
     old = rng.uniform(0, 1, 40)
     new = old + rng.uniform(0, 1, 40) * (1 - old)
-    w = rng.uniform(0, 1, 40)
     gains = np.ones(5)
-    subtract_falls(L, old, new, w, gains=gains)
+    subtract_falls(L, old, new, gains=gains)
     falls = np.maximum(L - old, 0.0) - np.maximum(L - new, 0.0)
-    np.testing.assert_allclose(1.0 - gains, falls @ w, rtol=1e-12)
+    np.testing.assert_allclose(1.0 - gains, falls.sum(axis=1), rtol=1e-12)
 
 
 @pytest.mark.kernels
@@ -104,7 +101,7 @@ def test_noise(dtype, n_threads):
 def test_targets_in_parts(monkeypatch):
     X = blocks().astype(np.float32)
     order, gains = cover_of(X, power=1.5).pick(40)
-    monkeypatch.setattr("franet.cover._shares.SAMPLE", 7)
+    monkeypatch.setattr("franet.rankers.facility_location._PART", 7)
     again, same = cover_of(X, power=1.5, n_threads=2).pick(40)
     np.testing.assert_array_equal(order, again)
     np.testing.assert_array_equal(gains, same)

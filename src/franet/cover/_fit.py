@@ -10,15 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from franet._common.progress import report
-from franet.cover._arrays import Array, blocks_of, host, kernels_of, namespace
+from franet.cover._arrays import Array, host, kernels_of, namespace
 from franet.cover._constraints import Constraints
-from franet.cover._linear import LinearPrediction
+from franet.cover._linear import PENALTY, LinearPrediction
 from franet.cover._shares import (
-    PENALTY,
     FeatureTable,
     NearestSamples,
     make_table,
-    representatives,
     rows_to_predict,
 )
 from franet.cover._suggest import Suggestion, suggest
@@ -29,21 +27,18 @@ from franet.search.ranking import EQUAL
 # More than `EQUAL`, so that the larger of two scores counts as larger.
 _STEP = 1.0 + 10 * EQUAL
 # Candidates of the largest gain for which neighbors are searched.
-_SHORT = 64
+_SHORT = 32
 # Gains and worths this close to zero are rounding errors.
 NOTHING = 1e-12
 # Where gains of a share differ by less, that share has no say.
 _FLAT = 1e-9
-# A feature of whose variance less is left without one of the samples: nothing is known
-# of it where that sample is left out.
-_LONE = 0.5
 # A feature whose correlation with a pick is this close to 1 is a copy of it.
 _COPY = 1e-9
-# What the shares of an objective count: by representatives, linear, by neighbors.
+# What the shares of an objective count: linear, by neighbors.
 OBJECTIVES = {
-    "balanced": (1.0, 3.0, 1.0),
-    "linear": (0.0, 1.0, 0.0),
-    "neighbors": (1.0, 1.0, 2.0),
+    "balanced": (1.0, 1.0),
+    "linear": (1.0, 0.0),
+    "neighbors": (1.0, 2.0),
 }
 # Picks after which neighbors count in full: who is near in one or two columns is hardly
 # ever near in all.
@@ -309,20 +304,15 @@ class Picker:
         self._Z, self._constraints = table.Z, constraints
         self._open = ~constraints.closed
         self._copies = np.zeros(len(table.Z), bool)
-        self._lone = self._without_largest() < _LONE
         self._counts = np.array(OBJECTIVES[objective])
         rows, leave_out = rows_to_predict(table)
         m = (rows if leave_out else table.Z).shape[1]
-        alone, _, near = self._counts
         runner = self._runner
         with runner.one_blas_thread():
             self._linear = LinearPrediction(
                 rows, table.weights, PENALTY / m, runner, leave_out
             )
-            self._single = (
-                representatives(table, rows, leave_out, runner) if alone else None
-            )
-            self._nearest = NearestSamples(table, runner) if near else None
+            self._nearest = NearestSamples(table, runner) if self._counts[1] else None
         # As if samples drawn at random were the nearest.
         self._error = 1.0 + 1.0 / self._nearest.k if self._nearest else 0.0
         self._forced: Iterator[int] = iter(constraints.include)
@@ -339,9 +329,9 @@ class Picker:
 
     def remaining(self) -> NDArray[np.float64]:
         """Return what each feature would add now, neighbors aside."""
-        gains = self._counts[:2] @ self._gains().clip(min=0.0) / self._counts.sum()
+        gains = self._gains().clip(min=0.0) * (self._counts[0] / self._counts.sum())
         # Copies of picks add nothing but rounding.
-        return np.where(self._copies | self._lone, 0.0, gains)
+        return np.where(self._copies, 0.0, gains)
 
     def blocked(self) -> NDArray[np.bool_]:
         """Return the features that come after all others: closed, or in a full group.
@@ -358,29 +348,14 @@ class Picker:
         return blocked
 
     def _candidates(self) -> NDArray[np.bool_]:
-        """Return what can be picked next: lone features only where others are gone."""
-        free = self._open & ~self._copies
-        first = free & ~self._lone
-        return first if first.any() else free
-
-    def _without_largest(self) -> NDArray[np.float64]:
-        """Return which share of each feature's variance is left without one sample."""
-        Z, amax = self._Z, namespace(self._Z).amax
-        m = Z.shape[1]
-        largest = np.concatenate(
-            [host(amax(Z[part] ** 2, axis=1)) for part in blocks_of(Z)]
-        )
-        return 1.0 - largest * (m / (m - 1))
+        return self._open & ~self._copies
 
     def _gains(self) -> NDArray[np.float64]:
-        """Return what each feature adds to the shares of predictions, a share a row."""
-        free, linear = self._candidates(), host(self._linear.gains())
-        while free.any() and linear[free].max() <= 0.0 and self._linear.raise_penalty():
-            linear = host(self._linear.gains())
-        found = np.stack([np.zeros_like(linear), linear])
-        if self._single:
-            found[0] = host(self._single.gains())
-        return found
+        """Return what each feature adds to the linear share."""
+        free, gains = self._candidates(), host(self._linear.gains())
+        while free.any() and gains[free].max() <= 0.0 and self._linear.raise_penalty():
+            gains = host(self._linear.gains())
+        return gains
 
     def _next(self) -> bool:
         """Pick a feature; return whether there was one."""
@@ -390,14 +365,14 @@ class Picker:
             part = np.array([forced])
         else:
             part = np.flatnonzero(self._candidates())
-            part = part[self._short_list(gains[:, part], part)]
+            part = part[self._short_list(gains[part], part)]
             if not len(part):
                 return False
         errors = self._nearest.errors(part) if self._nearest else np.zeros(len(part))
-        found = np.vstack([gains[:, part], self._error - errors])
+        found = np.stack([gains[part], self._error - errors])
         best = _first_best(self._worth(found), self._constraints.cost[part])
         j, self._error = int(part[best]), float(errors[best])
-        for share in (self._single, self._linear, self._nearest):
+        for share in (self._linear, self._nearest):
             if share:
                 share.add(j)
         r = host(abs(self._Z @ self._Z[j]))
@@ -412,12 +387,8 @@ class Picker:
     def _short_list(
         self, gains: NDArray[np.float64], part: NDArray[np.intp]
     ) -> NDArray[np.intp]:
-        """Return the candidates that add most to predictions, in order of column."""
-        if len(part) <= _SHORT:
-            return np.arange(len(part))
-        top = gains.max(axis=1, keepdims=True)
-        shares = np.divide(gains, top, out=np.zeros_like(gains), where=top > _FLAT)
-        worth = _for_cost(self._counts[:2] @ shares, self._constraints.cost[part])
+        """Return the candidates that predict most, in order of column."""
+        worth = _for_cost(gains, self._constraints.cost[part])
         # The sort is stable: of equal ones the first are taken.
         return np.sort(np.argsort(-worth, kind="stable")[:_SHORT])
 
@@ -428,8 +399,8 @@ class Picker:
         by different numbers, and this lets the share decide in which they differ.
         """
         spread = gains.max(axis=1) - np.median(gains, axis=1)
-        counts = self._counts * [1.0, 1.0, min(1.0, len(self.order) / _NEAR)]
-        scale = np.divide(counts, spread, out=np.zeros(3), where=spread > _FLAT)
+        counts = self._counts * [1.0, min(1.0, len(self.order) / _NEAR)]
+        scale = np.divide(counts, spread, out=np.zeros(2), where=spread > _FLAT)
         return np.asarray(scale @ gains)
 
 

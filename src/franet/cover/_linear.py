@@ -11,18 +11,28 @@ feature, of ``g = zᵀPz``, ``s = zᵀPKPz`` and ``a = 1 / (λ + g)``, it is exa
 
 There is no inverse, and no matrix of features or samples but for the first f.
 
+A feature for which a sample would have the leverage ``a e_i² > _LEVERAGE · h_i`` is
+that sample's rather than the table's: all that is left counts as its error, once more.
+
 The penalty λ is raised when no further feature would lower the error: there are too few
 samples for that number of picks then.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 from franet.cover._arrays import Array, blocks_of, kernels_of, namespace
 from franet.cover._residual import products_of_columns
 from franet.pairs.tiles import TileRunner
 
+# The penalty at first, in samples: divided by their number it is a share of a feature's
+# sum of squares.
+PENALTY = 5.0
 # By how much the penalty is raised, and up to where: what halves a prediction.
 _TIMES, _MOST = 4.0, 1.0
+# The largest share of what is left of a sample that one feature may take.
+_LEVERAGE = 0.3
 
 
 class LinearPrediction:
@@ -55,8 +65,6 @@ class LinearPrediction:
         self._picked: list[int] = []
         self._begin()
         self._total = self._error()
-        self._errors = namespace(rows).zeros_like(self._g)
-        self._judge()
 
     def _begin(self) -> None:
         """Set all to what it is without a pick."""
@@ -67,6 +75,9 @@ class LinearPrediction:
         self._h = xp.full_like(self._D, 1.0 - self._left_out / rows.shape[1])
         self._g = xp.einsum("ji,ji->j", rows, rows)
         self._s = xp.einsum("ji,ji->j", rows, self._F)
+        self._errors = xp.empty_like(self._g)
+        nothing = xp.zeros_like(self._D)
+        self._update((nothing, nothing, nothing, 0.0, 0.0))
 
     def _set_products(self) -> None:
         """Set ``f = K z`` of all features, and the diagonal of K."""
@@ -87,19 +98,19 @@ class LinearPrediction:
     def _error(self) -> float:
         return float((self._D / self._h**2).sum())
 
-    def _a(self) -> Array:
-        # Sums of squares round to less than 0 where nothing is left.
-        return 1.0 / (self._penalty + self._g.clip(min=0.0))
+    def _update(self, pick: tuple[Any, ...]) -> None:
+        """Remove a pick from all features, and compute the error with each further one.
 
-    def _judge(self) -> None:
-        """Compute the error with each further feature."""
-        a = self._a()
-        press_errors = kernels_of(self._rows).press_errors
+        In one visit of each feature: this is bound by how fast memory is.
+        """
+        rest = self._D, self._h, _LEVERAGE * self._h, self._penalty, self._left_out
+        rest = (*rest, self._error())
+        remove_pick = kernels_of(self._rows).remove_pick
 
         def visit(part: slice) -> None:
-            arrays = self._E[part], self._F[part], self._D, self._h, a[part]
-            rest = self._s[part], self._left_out
-            press_errors(*arrays, *rest, errors=self._errors[part])
+            g, s, errors = (each[part] for each in (self._g, self._s, self._errors))
+            E, F = self._E[part], self._F[part]
+            remove_pick(E, F, pick, rest, g=g, s=s, errors=errors)
 
         self._runner.map(visit, blocks_of(self._rows))
 
@@ -115,29 +126,20 @@ class LinearPrediction:
         self._begin()
         for j in self._picked:
             self._remove(j)
-        self._judge()
         return True
 
     def add(self, j: int) -> None:
         """Pick feature j."""
         self._picked.append(j)
         self._remove(j)
-        self._judge()
 
     def _remove(self, j: int) -> None:
         """Remove from all features what feature j predicts."""
         xp = namespace(self._rows)
-        z, a, s = self._rows[j], float(self._a()[j]), float(self._s[j])
+        # Sums of squares round to less than 0 where nothing is left.
+        a = 1.0 / (self._penalty + max(float(self._g[j]), 0.0))
+        b = a * float(self._s[j])
         e, f = (xp.asarray(array[j], copy=True) for array in (self._E, self._F))
-        c, d = xp.empty_like(self._g), xp.empty_like(self._g)
-        remove_pick = kernels_of(self._rows).remove_pick
-
-        def visit(part: slice) -> None:
-            pick = z, e, f, a, s
-            remove_pick(self._E[part], self._F[part], *pick, c=c[part], d=d[part])
-
-        self._runner.map(visit, blocks_of(self._rows))
-        self._D += a * (a * s * e - 2.0 * f) * e
+        self._D += a * (b * e - 2.0 * f) * e
         self._h -= self._left_out * a * e**2
-        self._g -= a * c**2
-        self._s += a * c * (a * s * c - 2.0 * d)
+        self._update((self._rows[j], e, f, a, b))

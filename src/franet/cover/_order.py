@@ -58,12 +58,12 @@ def _bits(rows: NDArray[Any]) -> NDArray[np.uint64]:
     return (np.ascontiguousarray(rows, np.float64) + 0.0).view(np.uint64)
 
 
-def content_keys(Z: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return a number for each sample and each feature, from their content.
+def content_keys(Z: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a number for each sample, from its content.
 
     Neither units nor signs nor the order of samples or features matter, rounding
     aside. Numbers are products with the table, of which a second one separates samples
-    and features that are alike in the first.
+    that are alike in the first.
 
     Parameters
     ----------
@@ -75,6 +75,4 @@ def content_keys(Z: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any]]:
         part = Z[at : at + _FEATURES]
         skew[at : at + _FEATURES] = np.einsum("ji,ji,ji->j", part, part, part)
     with TileRunner.one_blas_thread():
-        samples = skew @ Z
-        features = Z @ samples**2
-        return features @ Z, np.abs(features)
+        return np.asarray((Z @ (skew @ Z) ** 2) @ Z)

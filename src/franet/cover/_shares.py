@@ -1,14 +1,12 @@
-"""How much of a table the picked features explain, by three ways to rebuild the rest.
+"""A table as `Cover` takes it, and how much of it the picked features rebuild.
 
-By the one pick that a feature resembles most, by a linear combination of all picks
-(`_linear`), and by the samples that are nearest in the picks. Each is a share of the
-table, measured on samples that were left out, and each says what a further pick would
-add to it.
+By a linear combination of the picks (`_linear`), and by the samples that are nearest in
+them. Each is a share of the table, measured on samples that were left out, and says
+what a further pick would add to it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +20,6 @@ from franet.cover._arrays import (
     blocks_of,
     host,
     kernels_of,
-    namespace,
     put,
 )
 from franet.cover._order import content_keys, order_by_values
@@ -35,8 +32,6 @@ from franet.pairs.similarity._standardize import (
 )
 from franet.pairs.tiles import TileRunner
 
-# Features that are represented where there are more: the share is theirs.
-SAMPLE = 512
 # Samples among which neighbors are searched, and pairs of these and those rebuilt.
 SAMPLES, PAIRS = 512, 2**15
 # Leading components of the table, which the neighbors rebuild.
@@ -46,13 +41,10 @@ N_NEIGHBORS = 5
 # products of up to FEW_FEATURES features say all; of more, samples are drawn.
 LEFT_OUT, FEW_FEATURES = 4096, 1024
 # Samples, and features to choose a penalty, by which it is judged what is predictable.
-PREDICTED = 512
+PREDICTED = 256
 _ALPHAS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
-# The penalty of ridge regression, in samples: divided by their number it is a share of
-# a feature's sum of squares.
-PENALTY = 1.0
-# Candidates that one thread judges at a time; targets of one product.
-_FEW, _TARGETS = 4, 2048
+# Candidates that one thread judges at a time.
+_FEW = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +60,6 @@ class FeatureTable:
         The features as rows, centered and of unit length.
     weights : array of shape (n,)
         What each feature counts where it is rebuilt; they sum to 1.
-    features : ndarray of int
-        All features in an order that depends on their content.
     drawn : ndarray of int or slice
         Samples among which neighbors are searched.
     raw : array of shape (n, n_drawn) or None
@@ -79,7 +69,6 @@ class FeatureTable:
 
     Z: Array
     weights: Array
-    features: NDArray[np.intp]
     drawn: NDArray[np.intp] | slice
     raw: Array | None
 
@@ -118,8 +107,7 @@ def make_table(
     Z = feature_rows(rank_columns(X) if ranks else X, every, n, np.float64)
     _sort_samples(Z, order)
     standardize(Z)
-    keys, features = content_keys(Z)
-    by_key = np.argsort(keys, kind="stable")
+    by_key = np.argsort(content_keys(Z), kind="stable")
     _sort_samples(Z, by_key)
     order = order[by_key]
     drawn = _draw(m, SAMPLES)
@@ -139,7 +127,6 @@ def make_table(
     return FeatureTable(
         put(Z, device),
         put(w / w.sum(), device),
-        np.argsort(features, kind="stable"),
         drawn,
         None if raw is None else put(raw, device),
     )
@@ -226,110 +213,6 @@ def variances(X: NDArray[Any]) -> NDArray[np.float64]:
     return np.concatenate([part.var(axis=0) for part in parts])
 
 
-class Representatives:
-    """What single picks represent: ``Σ_j w_j max_{s ∈ S} c_js``, facility location.
-
-    c is the share of feature j that s predicts: ``|r_js|^p``, or, with each sample left
-    out in turn, 1 less the squared error of ridge regression on s over that of the
-    mean, where this is positive.
-
-    Parameters
-    ----------
-    Z : array of shape (n, m)
-        The features as rows, centered and of unit length; in float32 products round so.
-    targets : array of shape (n_targets, m)
-        Those of them that are to be represented.
-    weights : array of shape (n_targets,)
-        What each of these counts, w.
-    runner : TileRunner
-        The threads.
-    power : float, default=2.0
-        The exponent p.
-    leave_out : bool, default=False
-        Whether samples are left out; rows are these then, and p is 2.
-    """
-
-    def __init__(
-        self,
-        Z: Array,
-        targets: Array,
-        weights: Array,
-        runner: TileRunner,
-        power: float = 2.0,
-        leave_out: bool = False,
-    ) -> None:
-        xp = namespace(Z)
-        self._Z, self._targets, self._weights = Z, targets, weights
-        self._runner, self._power, self._leave_out = runner, power, leave_out
-        self._cover = xp.zeros_like(weights)
-        self._gains = xp.zeros_like(Z[:, 0], dtype=weights.dtype)
-        self._runner.map(self._first_gains(), blocks_of(Z))
-
-    def _first_gains(self) -> Callable[[slice], None]:
-        """Return what writes ``Σ_j w_j c_ij``: the gains of first picks."""
-        n, m = self._Z.shape
-        T, w = self._targets, self._weights
-        # Fewer products as a quadratic form of z_i.
-        is_form = self._power == 2.0 and m * (n + len(T)) < n * len(T)
-        Q = T.T @ (w[:, None] * T) if is_form and not self._leave_out else None
-
-        def visit(rows: slice) -> None:
-            Z = self._Z[rows]
-            if Q is not None:
-                self._gains[rows] = namespace(Z).einsum("ij,ij->i", Z @ Q, Z)
-                return
-            for part in _parts(len(T)):
-                self._gains[rows] += self._levels(Z, T[part]).clip(min=0.0) @ w[part]
-
-        return visit
-
-    def _levels(self, Z: Array, T: Array) -> Array:
-        """Return which share of the targets T the features Z predict each."""
-        R = Z @ T.T
-        if not self._leave_out:
-            return R * R if self._power == 2.0 else abs(R) ** self._power
-        m = Z.shape[1]
-        a, h = 1.0 / (1.0 + PENALTY / m), 1.0 - 1.0 / m
-        squares = Z * Z
-        # A sample's residual, left out, is that of the fit divided by this.
-        V = h - a * squares
-        V = 1.0 / (V * V)
-        errors = (a * a) * (V * squares).sum(axis=1)[:, None] * R
-        errors -= (2.0 * a) * ((V * Z) @ T.T)
-        errors *= R
-        errors += V @ (T * T).T
-        return 1.0 - h * h * errors
-
-    def gains(self) -> Array:
-        """Return what each feature would add."""
-        return self._gains.clip(min=0.0)
-
-    def add(self, j: int) -> None:
-        """Pick feature j."""
-        self.raise_to(self._levels(self._Z[j : j + 1], self._targets)[0].clip(max=1.0))
-
-    def raise_to(self, level: Array) -> None:
-        """Let targets be represented at least so well."""
-        rises = level > self._cover
-        old, new = self._cover[rises], level[rises]
-        targets, weights = self._targets[rises], self._weights[rises]
-        self._cover[rises] = new
-        subtract_falls = kernels_of(self._Z).subtract_falls
-
-        def visit(rows: slice) -> None:
-            for part in _parts(len(targets)):
-                L = self._levels(self._Z[rows], targets[part])
-                gains = self._gains[rows]
-                subtract_falls(L, old[part], new[part], weights[part], gains=gains)
-
-        # Gains change by what has risen, not by all: about n/t at the t-th pick.
-        self._runner.map(visit, blocks_of(self._Z))
-
-
-def _parts(n_targets: int) -> list[slice]:
-    return [slice(at, at + _TARGETS) for at in range(0, n_targets, _TARGETS)]
-
-
 def rows_to_predict(table: FeatureTable) -> tuple[Array, bool]:
     """Return the features as rows for shares of prediction, and whether to leave out.
 
@@ -350,16 +233,6 @@ def rows_to_predict(table: FeatureTable) -> tuple[Array, bool]:
     return beside(vectors * np.sqrt(np.maximum(values, 0.0)), Z), False
 
 
-def representatives(
-    table: FeatureTable, rows: Array, leave_out: bool, runner: TileRunner
-) -> Representatives:
-    """Return the share that single picks represent; of features drawn by content."""
-    part = table.features[_draw(len(rows), SAMPLE)]
-    targets, weights = rows[part], table.weights[part]
-    weights = weights / weights.sum()
-    return Representatives(rows, targets, weights, runner, leave_out=leave_out)
-
-
 class NearestSamples:
     """The share that the five nearest samples rebuild, each sample left out in turn.
 
@@ -377,18 +250,19 @@ class NearestSamples:
         rows = np.arange(m)[_draw(m, PAIRS // m)]
         centered = U[rows] - U.mean(axis=0)
         self._total = float(np.einsum("ij,ij->", centered, centered)) / len(rows)
-        self._U, self._rows, self._D = (
-            beside(array, Z) for array in (U, rows, np.zeros((len(rows), m)))
-        )
+        D = np.zeros((len(rows), m))
+        D[np.arange(len(rows)), rows] = np.inf
+        self._U, self._rows, self._D = (beside(array, Z) for array in (U, rows, D))
 
     def errors(self, features: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return the share that is not rebuilt, were each of some features picked."""
-        neighbor_errors = kernels_of(self._positions).neighbor_errors
-        out = np.empty(len(features))
+        kernels = kernels_of(self._positions)
+        order, out = kernels.in_order(self._D), np.empty(len(features))
 
         def visit(part: slice) -> None:
             X = self._positions[features[part]]
-            neighbor_errors(self._D, X, self._rows, self._U, self.k, out=out[part])
+            there = self._rows, self._U, self.k
+            kernels.neighbor_errors(self._D, order, X, *there, out=out[part])
 
         few = _FEW * at_once(self._positions)
         parts = [slice(at, at + few) for at in range(0, len(features), few)]

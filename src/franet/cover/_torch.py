@@ -20,41 +20,36 @@ def running_max(R: Any) -> Any:
     return R.cummax(0).values
 
 
-def subtract_falls(L: Any, old: Any, new: Any, w: Any, *, gains: Any) -> None:
-    """Subtract how far the gains of the rows of L fall; L is used up."""
-    load().clamp(L, old, new, out=L)
-    L -= old
-    gains -= L @ w
-
-
-def press_errors(
-    E: Any, F: Any, D: Any, h: Any, a: Any, s: Any, left_out: float, *, errors: Any
+def remove_pick(
+    E: Any, F: Any, pick: Any, rest: Any, *, g: Any, s: Any, errors: Any
 ) -> None:
-    """Write the error of all features with each further one, of samples left out."""
-    aE = a[:, None] * E
-    d = h - left_out * aE * E
+    """Remove a pick from the rows of E and F, then write the errors with each."""
+    z, e, f, a, b = pick
+    D, h, room, penalty, left_out, fine = rest
+    x, y = E @ z, F @ z
+    F -= (a * y - a * b * x)[:, None] * e + (a * x)[:, None] * f
+    E -= (a * x)[:, None] * e
+    g -= a * x**2
+    s += a * x * (b * x - 2.0 * y)
+    aE = E / (penalty + g.clip(min=0.0))[:, None]
+    leverage = left_out * aE * E
     error = D - 2.0 * aE * F
     error += s[:, None] * aE.square_()
-    errors[:] = (error / d.square_()).sum(dim=1)
+    error /= (h - leverage).square_()
+    over = (leverage > room).any(dim=1).to(error.dtype)
+    errors[:] = error.sum(dim=1) + fine * over
 
 
-def remove_pick(
-    E: Any, F: Any, z: Any, e: Any, f: Any, a: float, s: float, *, c: Any, d: Any
-) -> None:
-    """Remove from the rows of E and F what a pick z, with its e and f, predicts."""
-    c[:], d[:] = E @ z, F @ z
-    F -= (a * d - a * a * s * c)[:, None] * e + (a * c)[:, None] * f
-    E -= (a * c)[:, None] * e
+def in_order(D: Any) -> None:
+    """Return None: all distances are taken at a time."""
 
 
 def neighbor_errors(
-    D: Any, X: Any, rows: Any, U: Any, k: int, *, out: NDArray[np.float64]
+    D: Any, order: None, X: Any, rows: Any, U: Any, k: int, *, out: NDArray[np.float64]
 ) -> None:
     """Write for each row of X the error of neighbors when it joins the distances."""
     d = (X[:, rows, None] - X[:, None, :]).square_()
     d += D
-    # No sample is a neighbor of itself.
-    d.scatter_(2, rows.expand(len(X), -1)[:, :, None], np.inf)
     near = d.topk(k, largest=False).values
     last = near.amax(dim=2, keepdim=True)
     below, above = last * (1.0 - EQUAL), last * (1.0 + EQUAL)

@@ -3,8 +3,8 @@
 `_torch` has the same functions for tensors.
 
 Letters: ``L`` what some features (down) represent of others (across), ``R`` their
-correlations, ``w`` what these count. Of neighbors: ``D`` squared distances of some
-samples (``rows``) to all, ``X`` features, ``U`` what is to be rebuilt, ``k`` the number
+correlations. Of neighbors: ``D`` squared distances of some samples (``rows``) to all,
+``order`` what sorts them, ``X`` features, ``U`` what is to be rebuilt, ``k`` the number
 of neighbors. Letters of linear prediction are those of `_linear`.
 """
 
@@ -51,45 +51,52 @@ def running_max(R: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 @reduction
-def subtract_falls(L, old, new, w, *, gains):
+def subtract_falls(L, old, new, *, gains):
     """Subtract how far the gains of the rows of L fall as the cover rises to `new`."""
     for i in range(L.shape[0]):
         s = 0.0
         for j in range(L.shape[1]):
-            s += w[j] * (min(max(L[i, j], old[j]), new[j]) - old[j])
+            s += min(max(L[i, j], old[j]), new[j]) - old[j]
         gains[i] -= s
 
 
 @reduction
-def _error_with(e, f, D, h, a, s, left_out):
-    b, c = a * a * s, 2.0 * a
+def _error_with(e, f, D, h, room, a, s, left_out):
+    b, c, over = a * a * s, 2.0 * a, 0.0
     error = 0.0
     for i in range(e.size):
-        d = h[i] - left_out * a * e[i] * e[i]
+        leverage = left_out * a * e[i] * e[i]
+        over += 1.0 if leverage > room[i] else 0.0
+        d = h[i] - leverage
         error += (D[i] - c * e[i] * f[i] + b * e[i] * e[i]) / (d * d)
-    return error
+    return error, over > 0.0
 
 
 @reduction
-def press_errors(E, F, D, h, a, s, left_out, *, errors):
-    """Write the error of all features with each further one, of samples left out."""
-    for j in range(E.shape[0]):
-        errors[j] = _error_with(E[j], F[j], D, h, a[j], s[j], left_out)
+def remove_pick(E, F, pick, rest, *, g, s, errors):
+    """Remove a pick from the rows of E and F, then write the errors with each of them.
 
-
-@reduction
-def remove_pick(E, F, z, e, f, a, s, *, c, d):
-    """Remove from the rows of E and F what a pick z, with its e and f, predicts."""
+    What a pick predicts is removed: ``pick`` holds its z, e and f, its a, and ``a s``.
+    An error has ``fine`` added where the leverage of a sample exceeds its ``room``;
+    ``rest`` holds what is left by all picks: D, h, room, λ, 1 if samples are left out
+    or 0, and fine.
+    """
+    z, e, f, a, b = pick
+    D, h, room, penalty, left_out, fine = rest
     for j in range(E.shape[0]):
         x, y = 0.0, 0.0
         for i in range(z.size):
             x += E[j, i] * z[i]
             y += F[j, i] * z[i]
-        along, across = a * x, a * y - a * a * s * x
+        along, across = a * x, a * y - a * b * x
         for i in range(z.size):
             F[j, i] -= across * e[i] + along * f[i]
             E[j, i] -= along * e[i]
-        c[j], d[j] = x, y
+        g[j] -= a * x * x
+        s[j] += a * x * (b * x - 2.0 * y)
+        own = 1.0 / (penalty + max(g[j], 0.0))
+        error, over = _error_with(E[j], F[j], D, h, room, own, s[j], left_out)
+        errors[j] = error + fine if over else error
 
 
 @reduction
@@ -144,61 +151,72 @@ def add_gains(R, a, b, up, j0, k0, p, cover, *, gains):
         )
 
 
+def in_order(D: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return the samples by distance: those in front are searched first."""
+    return np.argsort(D, axis=1)
+
+
 @kernel
-def _fifth(d, i, near):
-    # The k smallest distances to others than i, in order, by insertion.
-    k = near.size
+def _insert(x, near):
+    # Into numbers in order, of which the largest is dropped.
+    t = near.size - 1
+    while t > 0 and near[t - 1] > x:
+        near[t] = near[t - 1]
+        t -= 1
+    near[t] = x
+
+
+@kernel
+def _distances(D, order, x, i, near, d):
+    # Distances only grow: the search ends where they were larger than they may be now.
     near[:] = np.inf
-    for j in range(d.size):
-        if j != i and d[j] < near[k - 1]:
-            t = k - 1
-            while t > 0 and near[t - 1] > d[j]:
-                near[t] = near[t - 1]
-                t -= 1
-            near[t] = d[j]
-    return near[k - 1]
+    for t in range(order.size):
+        j = order[t]
+        if D[j] > near[-1] * (1.0 + EQUAL) or D[j] == np.inf:
+            return t
+        e = x[i] - x[j]
+        d[t] = D[j] + e * e
+        if d[t] < near[-1]:
+            _insert(d[t], near)
+    return order.size
 
 
 @kernel
-def _mean_of_near(d, i, near, U, mean):
+def _mean_of_near(d, samples, near, U, mean):
     # Examples that tie as the last neighbor share its weight.
     k = near.size
-    last = _fifth(d, i, near)
-    below, above = last * (1.0 - EQUAL), last * (1.0 + EQUAL)
-    closer = 0
+    below, above = near[-1] * (1.0 - EQUAL), near[-1] * (1.0 + EQUAL)
+    closer, tied = 0, 0
     for t in range(k):
         closer += near[t] < below
-    tied = 0
-    for j in range(d.size):
-        tied += j != i and below <= d[j] <= above
+    for t in range(samples.size):
+        tied += below <= d[t] <= above
     share = (k - closer) / tied
     mean[:] = 0.0
-    for j in range(d.size):
-        if j != i and d[j] <= above:
-            weight = 1.0 if d[j] < below else share
+    for t in range(samples.size):
+        if d[t] <= above:
+            weight = 1.0 if d[t] < below else share
             for c in range(mean.size):
-                mean[c] += weight * U[j, c]
+                mean[c] += weight * U[samples[t], c]
     for c in range(mean.size):
         mean[c] /= k
 
 
 @kernel
-def neighbor_errors(D, X, rows, U, k, *, out):
+def neighbor_errors(D, order, X, rows, U, k, *, out):
     """Write for each row of X the error of neighbors when it joins the distances.
 
     The squared error with which the mean of the k nearest others, ties shared,
-    rebuilds the rows of U, summed over its columns and averaged over `rows`.
+    rebuilds the rows of U, summed over its columns and averaged over `rows`. No sample
+    is a neighbor of itself: its distance is infinite.
     """
-    m = D.shape[1]
-    d, near, mean = np.empty(m), np.empty(k), np.empty(U.shape[1])
+    d, near, mean = np.empty(D.shape[1]), np.empty(k), np.empty(U.shape[1])
     for s in range(X.shape[0]):
         total = 0.0
         for a in range(rows.size):
             i = rows[a]
-            for j in range(m):
-                e = X[s, i] - X[s, j]
-                d[j] = D[a, j] + e * e
-            _mean_of_near(d, i, near, U, mean)
+            n = _distances(D[a], order[a], X[s], i, near, d)
+            _mean_of_near(d, order[a, :n], near, U, mean)
             for c in range(mean.size):
                 e = U[i, c] - mean[c]
                 total += e * e

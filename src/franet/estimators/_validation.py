@@ -26,7 +26,7 @@ from franet.pairs.similarity import CORRELATIONS, GAPS
 from franet.pairs.similarity._correlation import rank_columns
 
 # So many features are put in order even where fewer are selected.
-AT_LEAST = 64
+UNASKED = 64
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -335,8 +335,7 @@ def how_many(n_ranked: int | None, selected: Any, n: int) -> int:
     """Return how many of `n` features a greedy ranker puts in order."""
     if n_ranked is not None:
         return min(n_ranked, n)
-    wanted = 0 if selected is None else number_to_select(selected, n)
-    return min(max(AT_LEAST, wanted), n)
+    return min(UNASKED, n) if selected is None else number_to_select(selected, n)
 
 
 def dense(X: Any) -> NDArray[Any]:

@@ -11,8 +11,7 @@ from sklearn.utils._param_validation import Interval
 
 from franet._common.progress import report
 from franet._common.threads import count_threads
-from franet.cover._shares import Representatives
-from franet.cover.kernels import add_gains, block_gains
+from franet.cover.kernels import add_gains, block_gains, subtract_falls
 from franet.estimators._validation import dense, how_many
 from franet.pairs.similarity._correlation import CorrelationSource
 from franet.pairs.similarity._sparse import constant_in
@@ -25,6 +24,8 @@ _COPY = 1e-9
 _BATCH = 16
 # Features along a stripe of such a product: 0.5 MB.
 _STRIPE = 4096
+# Features on each side of a block of bounds: 8 MB.
+_PART = 1024
 # From so many stripes on, threads are worth their start.
 _MANY = 8
 
@@ -188,7 +189,7 @@ class FacilityGains:
         # Products of a few candidates are too small for the threads of BLAS.
         with self._runner.one_blas_thread():
             Z = self._source._work[: self.n]
-            share = Representatives(Z, Z, np.ones(self.n), self._runner, self.power)
+            share = Bounds(Z, self.power, self._runner)
             noise = self._rounding(share.gains())
             # The exact gain where one was computed: gains never rise.
             ceiling = np.full(self.n, np.inf)
@@ -221,7 +222,7 @@ class FacilityGains:
             bound[part] = -np.inf
 
     def _rounding(self, first: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Bound how far a gain may be from what `Representatives` keeps of it.
+        """Bound how far a gain may be from what `Bounds` keeps of it.
 
         A correlation is off by at most `error`, a weight hence by ``p |r|^(p−1)``
         times that. The sum of these is bounded by Hölder's inequality from
@@ -261,3 +262,61 @@ class FacilityGains:
             r = np.abs(self._Z[stripe] @ self._Z[j]) ** self.power
             np.maximum(self.cover[stripe], r, out=self.cover[stripe])
         self.cover[j] = 1.0
+
+
+class Bounds:
+    """The gains of all features, kept up to date by what has risen.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n, m)
+        The features as rows, centered and of unit length; in float32 products round so.
+    power : float
+        The exponent p of correlations.
+    runner : TileRunner
+        The threads.
+    """
+
+    def __init__(self, Z: NDArray[Any], power: float, runner: TileRunner) -> None:
+        self._Z, self._power, self._runner = Z, power, runner
+        self._cover = np.zeros(len(Z))
+        self._gains = np.zeros(len(Z))
+        # Fewer products as a quadratic form of z_i.
+        Q = Z.T @ Z if power == 2.0 and 2 * Z.shape[1] < len(Z) else None
+
+        def visit(rows: slice) -> None:
+            part = Z[rows]
+            if Q is not None:
+                self._gains[rows] = np.einsum("ij,ij->i", part @ Q, part)
+                return
+            for others in _parts(len(Z)):
+                self._gains[rows] += self._levels(rows, Z[others]).sum(axis=1)
+
+        runner.map(visit, _parts(len(Z)))
+
+    def _levels(self, rows: slice, targets: NDArray[Any]) -> NDArray[Any]:
+        R = self._Z[rows] @ targets.T
+        return R * R if self._power == 2.0 else np.abs(R) ** self._power
+
+    def gains(self) -> NDArray[np.float64]:
+        """Return what each feature would add."""
+        return self._gains.clip(min=0.0)
+
+    def raise_to(self, level: NDArray[np.float64]) -> None:
+        """Let features be represented at least so well."""
+        rises = level > self._cover
+        old, new = self._cover[rises], level[rises]
+        targets = self._Z[rises]
+        self._cover[rises] = new
+
+        def visit(rows: slice) -> None:
+            for part in _parts(len(targets)):
+                L = self._levels(rows, targets[part])
+                subtract_falls(L, old[part], new[part], gains=self._gains[rows])
+
+        # Gains change by what has risen, not by all: about n/t at the t-th pick.
+        self._runner.map(visit, _parts(len(self._Z)))
+
+
+def _parts(n: int) -> list[slice]:
+    return [slice(at, at + _PART) for at in range(0, n, _PART)]
