@@ -69,7 +69,7 @@ def test_cost_is_what_a_gain_is_divided_by():
 def test_coverage_and_representatives():
     X = grouped().X.copy()
     X[:, 3] *= -1.0
-    ranker = cover(5).fit(X)
+    ranker = cover(5, n_ranked=20).fit(X)
     R = np.corrcoef(X.T)
     for k in (1, 5, 20):
         best = (R[ranker.order_[:k]] ** 2).max(axis=0)
@@ -248,10 +248,12 @@ def test_a_column_of_one_sample_does_not_win_by_it():
 
 
 def test_more_picks_than_samples():
-    made = make_groups(30, 60, 8, redundancy=0.95, random_state=0)
-    groups = made.groups[cover(60).fit(made.X).order_[:60]]
+    found = []
+    for seed in range(4):
+        made = make_groups(30, 60, 8, redundancy=0.95, random_state=seed)
+        found.append(len(set(made.groups[cover(60).fit(made.X).order_[:60]])))
     # Drawn at random they would be of 38; of 30 samples some groups are hardly apart.
-    assert len(set(groups)) >= 57
+    assert np.mean(found) >= 57
 
 
 def test_constant_columns_come_last():

@@ -64,6 +64,8 @@ CASES = {
 }
 # Sums are taken in another order, of shares that are at most 1.
 CLOSE = {"rtol": 1e-9, "atol": 1e-12}
+# Of features that are not picked the shares are in float32.
+ROUGH = {"rtol": 0.0, "atol": 1e-6}
 
 
 @pytest.mark.parametrize("similarity", ["correlation", "spearman"])
@@ -73,12 +75,12 @@ def test_as_in_numpy(name, similarity, device):
     options = {"similarity": similarity, "n_ranked": 24}
     ours = cover(**options).fit(X)
     theirs = cover(backend=f"torch:{device}", **options).fit(X)
-    np.testing.assert_array_equal(theirs.order_, ours.order_)
-    # Copies of picks add nothing: what orders them is rounding.
-    adds = ours.scores_ > 1e-12
-    np.testing.assert_array_equal(theirs.ranking_[adds], ours.ranking_[adds])
+    picks = ours.order_[: ours.n_ranked_]
+    np.testing.assert_array_equal(theirs.order_[: theirs.n_ranked_], picks)
     np.testing.assert_array_equal(theirs.representative_, ours.representative_)
-    for what in ("gains_", "coverage_", "scores_", "representative_corr_"):
+    np.testing.assert_allclose(theirs.scores_[picks], ours.scores_[picks], **CLOSE)
+    np.testing.assert_allclose(theirs.scores_, ours.scores_, **ROUGH)
+    for what in ("gains_", "coverage_", "representative_corr_"):
         there, here = getattr(theirs, what), getattr(ours, what)
         assert isinstance(there, np.ndarray)
         np.testing.assert_allclose(there, here, **CLOSE)

@@ -21,7 +21,7 @@ from franet.cli._constraints import in_names
 from franet.cli._errors import in_words
 from franet.cli._options import AUTO
 from franet.cover._constraints import CONSTRAINTS, read_constraints
-from franet.cover._shares import FEW_FEATURES, LEFT_OUT
+from franet.cover._rows import n_drawn
 from franet.exceptions import Setting, UsageError
 from franet.pairs.alike import REDUNDANT, correlations, redundant_among
 from franet.pairs.coded import CodedTable

@@ -20,24 +20,30 @@ def running_max(R: Any) -> Any:
     return R.cummax(0).values
 
 
+def judge(E: Any, F: Any, g: Any, s: Any, rest: Any, *, errors: Any) -> None:
+    """Write the error with each of the features of the rows of E and F."""
+    D, h, room, penalty, left_out, fine = rest
+    a = (1.0 / (penalty + g.clip(min=0.0))).to(E.dtype)[:, None]
+    aE = a * E
+    leverage = left_out * aE * E
+    error = D - 2.0 * aE * F
+    error += s.to(E.dtype)[:, None] * aE.square_()
+    error /= (h - leverage).square_()
+    over = (leverage > room).any(dim=1).to(errors.dtype)
+    errors[:] = error.sum(dim=1).to(errors.dtype) + fine * over
+
+
 def remove_pick(
     E: Any, F: Any, pick: Any, rest: Any, *, g: Any, s: Any, errors: Any
 ) -> None:
     """Remove a pick from the rows of E and F, then write the errors with each."""
     z, e, f, a, b = pick
-    D, h, room, penalty, left_out, fine = rest
     x, y = E @ z, F @ z
     F -= (a * y - a * b * x)[:, None] * e + (a * x)[:, None] * f
     E -= (a * x)[:, None] * e
     g -= a * x**2
     s += a * x * (b * x - 2.0 * y)
-    aE = E / (penalty + g.clip(min=0.0))[:, None]
-    leverage = left_out * aE * E
-    error = D - 2.0 * aE * F
-    error += s[:, None] * aE.square_()
-    error /= (h - leverage).square_()
-    over = (leverage > room).any(dim=1).to(error.dtype)
-    errors[:] = error.sum(dim=1) + fine * over
+    judge(E, F, g, s, rest, errors=errors)
 
 
 def in_order(D: Any) -> None:

@@ -18,6 +18,7 @@ from franet.cover._constraints import (
     read_weights,
 )
 from franet.cover._fit import CoverRanking, rank_by_cover, star
+from franet.cover._rows import draw_rows
 from franet.cover._shares import SAMPLES
 from franet.engine.device import Place, choose_device, free_bytes, wanted
 from franet.estimators._base import FeatureRanker
@@ -25,7 +26,6 @@ from franet.estimators._parameters import COVER, constraints
 from franet.estimators._validation import (
     TableOfFit,
     check_table,
-    dense,
     how_many,
     names_of,
     number_to_select,
@@ -34,7 +34,6 @@ from franet.exceptions import DataError, Setting, UsageError
 from franet.network import AttributeNetwork
 from franet.network._explain import Representation, signed
 from franet.network._origin import Origin
-from franet.pairs.similarity._sparse import constant_in
 from franet.search.exact import Settings
 
 # Entries of a table from which a CUDA device is worth its start.
@@ -218,8 +217,9 @@ class Cover(FeatureRanker):
     n_jobs: int | None = None
 
     def _fit(self, X: Any) -> None:
-        table = check_table(self, X)
-        constant = constant_in(table)
+        table = check_table(self, X, lazy=True)
+        rows = draw_rows(table)
+        constant = rows.constant
         if constant.all():
             raise DataError("All columns are constant: there is nothing to rank.")
         names = names_of(self)
@@ -227,8 +227,7 @@ class Cover(FeatureRanker):
         constraints = read_constraints(names, constant, **given)
         n_select = self._n_select(constraints)
         found = rank_by_cover(
-            dense(table),
-            constant,
+            rows,
             constraints,
             n_select=n_select,
             n_picks=self._n_picks(constraints, n_select),
@@ -237,7 +236,7 @@ class Cover(FeatureRanker):
             ranks=self.similarity == "spearman",
             in_own_units=self.scale is None,
             weights=read_weights(names, constant, self.weights),
-            device=choose_device_for(self._place(), table.shape),
+            device=choose_device_for(self._place(), rows.X.shape),
         )
         self._set_attributes(found, constant)
 
