@@ -238,9 +238,12 @@ def test_how_it_is_computed_leaves_the_result_as_it_is(kind, name, value, tmp_pa
     scores = [np.frombuffer(each["scores_"][2]) for each in (before, after)]
     if kind == "AgnoS":  # steps of training add up
         np.testing.assert_allclose(*scores, rtol=1e-5, atol=1e-7)
-    else:
-        assert before["order_"] == after["order_"]
-        np.testing.assert_allclose(*scores, rtol=ROUNDING[value])
+        return
+    assert before["order_"] == after["order_"]
+    if kind == "Cover":  # those of features that are not picked are in float32
+        np.testing.assert_allclose(*scores, rtol=0.0, atol=1e-6)
+        scores = [np.sort(each)[-5:] for each in scores]
+    np.testing.assert_allclose(*scores, rtol=ROUNDING[value])
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -76,7 +76,7 @@ def test_json(data):
         "n_features_to_select": 4, "similarity": "correlation", "scale": "standard",
         "weights": "robust", "objective": "balanced", "include": None,
         "exclude": None, "cost": None, "groups": None, "n_ranked": None,
-        "backend": "auto", "n_jobs": None,
+        "backend": "auto", "max_memory": None, "n_jobs": None,
     }  # fmt: skip
 
 
@@ -140,7 +140,6 @@ def test_cells_of_constant_columns_are_empty(tmp_path):
         ["--quality", "gini"],
         ["--variant", "paper"],  # the default, but given
         ["--tie-break", "column"],
-        ["--max-memory", "1 GB"],
         ["--missing", "pairwise"],
         ["--search", "exact"],
         ["--checkpoint", "passes"],
@@ -243,22 +242,23 @@ def test_missing_values_name_the_option(tmp_path):
 def test_dry_run(data, tmp_path):
     result = run("rank", data, "--dry-run", "--output", tmp_path / "ranking.csv")
     assert result.exit_code == 0, result.output
-    assert "features  10 × 60 examples" in result.stdout
-    assert "--ranker frane --dry-run" in result.stdout
+    assert "features  10 × 60 samples, on" in result.stdout
+    assert "for 10 picks" in result.stdout
     assert not (tmp_path / "ranking.csv").exists()
-    assert read(data, "--dry-run", "--n-jobs", "1") == {
-        "ranker": "cover", "n_features": 10, "n_examples": 60, "n_threads": 1,
-        "memory": 8 * (6 * 600 + 450) + 40_000_000,
+    plan = read(data, "--dry-run", "--n-jobs", "1", "--top", "4")
+    assert plan.pop("seconds") > 0.0
+    assert plan.pop("memory") > 8 * 600
+    assert plan == {
+        "ranker": "cover", "n_features": 10, "n_examples": 60, "n_drawn": 60,
+        "n_picks": 4, "n_threads": 1,
     }  # fmt: skip
 
 
 @pytest.mark.parametrize("shape", [(300, 6000), (1200, 1200), (12_000, 300)])
 @pytest.mark.parametrize("parameters", [{}, {"weights": "variance", "scale": None}])
 def test_memory_is_predicted_within_a_factor_of_two(shape, parameters):
-    from franet.cli._job import plan_table
-
     table = np.random.default_rng(0).normal(size=shape)
-    predicted = plan_table(table, parameters, "cover")["memory"]
+    predicted = Cover(4, **parameters).plan(table)["memory"]
     tracemalloc.start()
     try:
         Cover(4, n_ranked=4, **parameters).fit(table)

@@ -16,15 +16,13 @@ from scipy.sparse import issparse
 from sklearn.preprocessing import StandardScaler
 
 from franet._common.memory import available_bytes, parse_bytes
-from franet._common.threads import count_threads
 from franet.cli._constraints import in_names
 from franet.cli._errors import in_words
 from franet.cli._options import AUTO
 from franet.cover._constraints import CONSTRAINTS, read_constraints
-from franet.cover._rows import n_drawn
-from franet.exceptions import Setting, UsageError
 from franet.pairs.alike import REDUNDANT, correlations, redundant_among
 from franet.pairs.coded import CodedTable
+from franet.pairs.columns import Columns
 from franet.pairs.similarity._sparse import constant_in
 from franet.pairs.similarity._standardize import powers_of_two
 from franet.rankers import get
@@ -33,9 +31,6 @@ COVER, FRANE = "cover", "frane"
 _DEFAULT_TOP = 16
 # Similarities from 0 to 1, by what their edges weigh where they are 0.
 _UNRELATED = {"correlation": 1.0, "spearman": 1.0, "abs-correlation": 0.0, "mixed": 0.0}
-# What a fit by Cover takes beside the table: copies of it, and of the samples that are
-# predicted; products of its rows or columns, whichever are fewer; and the rest.
-_COPIES, _PRODUCTS, _REST = 3.0, 4.5, 40_000_000
 # Beyond this power of two, and below its inverse, squares leave what a float can hold.
 _FAR = 256
 # What is shown of the stability of a ranking.
@@ -136,43 +131,24 @@ def rank_table(
 
 def plan_table(X: Any, parameters: Mapping[str, Any], ranker: str) -> dict[str, Any]:
     """Return what ranking the columns of a table would take; see `FRANe.plan`."""
-    planned = get(ranker)(**parameters)
-    if ranker == FRANE:
-        found: dict[str, Any] = planned.plan(X)
-        return found
-    place = planned._place()
-    if place.kind not in ("auto", "numpy"):
-        raise UsageError(
-            "Memory can be predicted for the cores of this machine only, not for {}.",
-            place.given,
-            Setting("backend", "numpy"),
-            remedy="Set {1}.",
-        )
-    m, n = X.shape
-    # Samples that are predicted, or as many coordinates of them.
-    k = m if m <= LEFT_OUT else n if n <= FEW_FEATURES else LEFT_OUT
-    return {
-        "ranker": COVER,
-        "n_features": n,
-        "n_examples": m,
-        "n_threads": count_threads(parameters.get("n_jobs")),
-        "memory": int(8 * (_COPIES * n * (m + k) + _PRODUCTS * min(k, n) ** 2)) + _REST,
-    }
+    found: dict[str, Any] = get(ranker)(**parameters).plan(X)
+    return found
 
 
 def largest_to_load(ranker: str, parameters: Mapping[str, Any]) -> int | None:
     """Return from how many bytes on a file is read piece by piece; None: never.
 
-    The paper's ranking by correlations can do without the whole table in memory.
+    Cover, and the paper's ranking by correlations, can do without the whole table in
+    memory.
     """
     from franet.estimators._backend import reads_pieces
 
-    if ranker != FRANE:
+    if ranker not in (COVER, FRANE):
         return None
-    frane = get(ranker)(**parameters)
-    if not reads_pieces(frane):
+    made = get(ranker)(**parameters)
+    if ranker == FRANE and not reads_pieces(made):
         return None
-    given = frane.max_memory
+    given = made.max_memory
     memory = available_bytes() // 2 if given is None else parse_bytes(given)
     # The table, its checks and its standardized copy.
     return memory // 4
@@ -216,7 +192,10 @@ def _check_constraints(
     least, most = 0, X.shape[1]
     if ranker == COVER:
         given = {name: parameters.get(name) for name in CONSTRAINTS}
-        found = read_constraints(np.array(labels, object), constant_in(X), **given)
+        # A table that is read piece by piece is read when it is ranked.
+        is_stored = isinstance(X, Columns)
+        constant = np.zeros(len(labels), bool) if is_stored else constant_in(X)
+        found = read_constraints(np.array(labels, object), constant, **given)
         least, most = len(found.include), found.n_open()
     # At least 1: the ranker explains why nothing can be picked.
     return max(1, least, min(_DEFAULT_TOP, most))

@@ -227,11 +227,12 @@ def plan_lines(plan: dict[str, Any]) -> list[str]:
     """Return what the work will take, for a person to read."""
     features, threads = f"{plan['n_features']:,}", f"{plan['n_threads']} threads"
     if plan.get("ranker") == "cover":
+        m, k, picks = plan["n_examples"], plan["n_drawn"], plan["n_picks"]
+        drawn = f", picked from {k:,} of them" if k < m else ""
         return [
-            f"features  {features} × {plan['n_examples']:,} examples, on {threads}",
+            f"features  {features} × {m:,} samples{drawn}, on {threads}",
             f"memory    about {size(plan['memory'])} besides the table",
-            "time      not predicted; franet rank --ranker frane --dry-run predicts "
-            "that of the paper's ranking",
+            f"time      about {_duration(plan['seconds'])} for {picks:,} picks",
         ]
     side, expected, dense = plan["block"], plan["seconds"], plan["seconds_dense"]
     limit = f"of {size(plan['max_memory'])}"

@@ -74,6 +74,8 @@ def rank(
     if ranker == "cover" and is_h5ad and not reading.get("transpose"):
         parameters = {"weights": "variance", **parameters}
     if options["dry_run"]:
+        if options["top"] is not None:
+            parameters["n_features_to_select"] = options["top"]
         plan = _job.plan_table(table.X, parameters, ranker)
         if as_json:
             _screen.show_json(plan)

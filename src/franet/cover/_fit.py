@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from franet._common.progress import report
 from franet.cover._arrays import Array, host, kernels_of, namespace
 from franet.cover._constraints import Constraints
-from franet.cover._linear import LinearPrediction
 from franet.cover._rows import Rows
 from franet.cover._shares import (
     FeatureTable,
@@ -126,12 +125,11 @@ def rank_by_cover(
         How features are compared, and where; see `make_table`.
     """
     n = len(rows.constant)
-    columns = np.flatnonzero(~rows.constant)
-    if not isinstance(weights, str):
-        weights = weights[columns]
+    varying = np.flatnonzero(~rows.constant)
     # Torch has threads of its own.
     runner = TileRunner(n_threads if options.get("device") is None else 1)
-    table = make_table(rows, columns, runner, weights=weights, **options)
+    table = make_table(rows, varying, runner, weights=weights, **options)
+    columns = table.columns
     picker = Picker(table, _among(constraints, columns), objective, runner)
     suggestion = _pick(picker, table.Z, n_picks, n_select == "auto")
     order = np.array(picker.order, np.intp)
@@ -189,7 +187,7 @@ def _pick(picker: Picker, Z: Array, n_picks: int, until_settled: bool) -> Sugges
 def _among(constraints: Constraints, columns: NDArray[np.intp]) -> Constraints:
     """Return the constraints of some columns, counted among them."""
     return Constraints(
-        include=np.searchsorted(columns, constraints.include).tolist(),
+        include=[int(np.flatnonzero(columns == j)[0]) for j in constraints.include],
         closed=constraints.closed[columns],
         cost=constraints.cost[columns],
         groups=constraints.groups[columns],

@@ -20,6 +20,8 @@ _ENTRIES = 2**20
 _ROUNDS = 2
 # Features standardized at a time.
 _FEATURES = 512
+# Decimals of numbers of features: fewer than rounding changes.
+_DIGITS = 11
 
 
 def order_by_values(X: NDArray[Any]) -> NDArray[np.intp]:
@@ -59,12 +61,12 @@ def bits_of(rows: NDArray[Any]) -> NDArray[np.uint64]:
     return (np.ascontiguousarray(rows, np.float64) + 0.0).view(np.uint64)
 
 
-def content_keys(Z: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return a number for each sample, from its content.
+def content_keys(Z: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return a number for each sample and each feature, from their content.
 
     Neither units nor signs nor the order of samples or features matter, rounding
     aside. Numbers are products with the table, of which a second one separates samples
-    that are alike in the first.
+    and features that are alike in the first. Copies of a feature have equal numbers.
 
     Parameters
     ----------
@@ -76,4 +78,7 @@ def content_keys(Z: NDArray[np.float64]) -> NDArray[np.float64]:
         part = Z[at : at + _FEATURES]
         skew[at : at + _FEATURES] = np.einsum("ji,ji,ji->j", part, part, part)
     with TileRunner.one_blas_thread():
-        return np.asarray((Z @ (skew @ Z) ** 2) @ Z)
+        features = Z @ (skew @ Z) ** 2
+        samples = features @ Z
+    features = np.abs(features)
+    return samples, np.round(features / (features.max() or 1.0), _DIGITS)

@@ -7,6 +7,7 @@ are drawn by it. Only those are dense and in memory.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from franet._common.memory import available_bytes
 from franet.cover._order import bits_of
 from franet.cover.kernels import (
     add_keys,
@@ -78,17 +80,23 @@ def n_drawn(table: Any, max_memory: int | None = None) -> int:
         The bytes that may be used.
     """
     m, n = table.shape
-    entries = _ENTRIES if max_memory is None else max_memory // BYTES
-    if isinstance(table, np.ndarray) and max_memory is None:
-        entries = MOST * n
-    if max_memory is not None and entries < min(LEAST, m) * n:
-        need = min(LEAST, m) * n * BYTES / 1e6
+    in_memory = isinstance(table, np.ndarray)
+    entries = MOST * n if in_memory else _ENTRIES
+    if max_memory is not None:
+        entries = max_memory // BYTES
+    least = min(LEAST, m)
+    room = available_bytes() if max_memory is None else max_memory
+    if BYTES * least * n > room and not (in_memory and max_memory is None):
+        limit: Any = f"the {room / 1e9:.3g} GB that are free"
+        remedy = "Pass fewer columns."
+        if max_memory is not None:
+            limit = Setting("max_memory", max_memory)
+            remedy = "Raise it, or pass fewer columns."
         raise UsageError(
-            f"{{}}: Cover needs {need:,.0f} MB for {min(LEAST, m)} rows of {n:,} "
-            "features.",
-            Setting("max_memory", max_memory),
-            Setting("max_memory"),
-            remedy="Raise {1}, or pass fewer columns.",
+            f"Cover needs {BYTES * least * n / 1e9:.3g} GB for {least} rows of {n:,} "
+            "features, more than {}.",
+            limit,
+            remedy=remedy,
         )
     return min(m, MOST, max(entries // n, LEAST))
 
@@ -121,6 +129,14 @@ def draw_rows(table: Any, max_memory: int | None = None) -> Rows:
     return Rows(passes.take(np.sort(order[drawn])), m, constant, products)
 
 
+def reading_seconds(table: Any) -> float:
+    """Return how long it takes to draw rows, by a part of the table."""
+    passes = (_Sparse if sparse.issparse(table) else _Dense)(table)
+    start = time.perf_counter()
+    share = passes.try_part()
+    return (time.perf_counter() - start) / share
+
+
 class _Dense:
     """Passes over a table that is dense, or not in memory.
 
@@ -144,6 +160,21 @@ class _Dense:
         for at, part in self._table.pieces(_PIECE):
             columns = slice(at, at + part.shape[1])
             yield everything, columns, reduce(part, columns=columns)
+
+    def try_part(self) -> float:
+        """Do with a part of the table what passes do; return which share it is."""
+        table = self._table
+        mean, inverse = np.zeros(self.n), np.ones(self.n)
+        if self._by_rows:
+            size, columns = min(self.m, max(_PIECE // (8 * self.n), 1)), slice(None)
+            part, share = table.read_rows(0, size), size / self.m
+        else:
+            size = min(self.n, max(_PIECE // (8 * self.m), 1))
+            part, share, columns = table.read(0, size), size / self.n, slice(0, size)
+        _moments(part)
+        few = self.n <= FEW_FEATURES
+        _keys(part, mean=mean, inverse=inverse, products=few, columns=columns)
+        return share
 
     def moments(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_]]:
         """Return means and deviations of columns, and which of them are constant."""
@@ -271,6 +302,14 @@ class _Sparse:
         X = X.astype(np.float64)
         products = (X.T @ X).toarray() / self.m - np.outer(mean, mean)
         return keys, hashes, products * np.outer(inverse, inverse)
+
+    def try_part(self) -> float:
+        """Do with a part of the table what passes do; return which share it is."""
+        size = -(-self.m // 10)
+        part = _Sparse(self._X[:size])
+        mean, deviation, _ = part.moments()
+        part.keys(mean, deviation)
+        return size / self.m
 
     def take(self, rows: NDArray[np.intp]) -> NDArray[Any]:
         """Return some rows, dense."""

@@ -56,7 +56,10 @@ class FeatureTable:
     Attributes
     ----------
     Z : array of shape (n, m)
-        The features as rows, centered and of unit length.
+        The features as rows, centered and of unit length. They are in an order that
+        depends on their content, too: of features that tie the first is picked.
+    columns : ndarray of int of shape (n,)
+        Which columns these are.
     weights : array of shape (n,)
         What each feature counts where it is rebuilt; they sum to 1.
     drawn : ndarray of int or slice
@@ -73,6 +76,7 @@ class FeatureTable:
     """
 
     Z: Array
+    columns: NDArray[np.intp]
     weights: Array
     drawn: NDArray[np.intp] | slice
     raw: Array | None
@@ -111,8 +115,8 @@ def make_table(
         Whether columns are compared by their ranks.
     in_own_units : bool, default=False
         Whether samples are compared in the units of the columns.
-    weights : {"robust", "variance"} or ndarray of shape (n,), default="robust"
-        What features count.
+    weights : {"robust", "variance"} or ndarray, default="robust"
+        What features count; numbers for all columns of the rows.
     device : torch.device, optional
         Where the table goes; NumPy if not given.
     """
@@ -127,20 +131,26 @@ def make_table(
     Z = feature_rows(rank_columns(X) if ranks else X, every, n, np.float64)
     _sort_samples(Z, order)
     standardize(Z)
-    by_key = np.argsort(content_keys(Z), kind="stable")
+    keys, of_features = content_keys(Z)
+    by_key, by_feature = (
+        np.argsort(each, kind="stable") for each in (keys, of_features)
+    )
+    Z = Z[by_feature]
     _sort_samples(Z, by_key)
-    order = order[by_key]
+    order, columns = order[by_key], columns[by_feature]
+    if correlations is not None:
+        correlations = correlations[np.ix_(by_feature, by_feature)]
     drawn = _draw(m, SAMPLES)
     raw = None
     if in_own_units:
-        raw = feature_rows(X[order[drawn]], every, n, np.float64)
+        raw = feature_rows(X[order[drawn]], by_feature, n, np.float64)
         raw *= powers_of_two(np.abs(raw).max(initial=0.0, keepdims=True))[0]
     if not isinstance(weights, str):
-        w = weights
+        w = weights[columns]
     elif weights == "robust":
         w = robust_weights(Z)
     else:
-        w = variances(X[order])
+        w = variances(X[order])[by_feature]
         # What is noise in a column varies, too, but no other column shares it.
         shared = w * predictable(Z) ** 2
         w = shared if shared.any() else w
@@ -149,6 +159,7 @@ def make_table(
         products = products_of_columns(there, w, runner) if m <= n else None
     return FeatureTable(
         there,
+        columns,
         w,
         drawn,
         None if raw is None else put(raw, device),

@@ -22,7 +22,7 @@ from franet.exceptions import MissingExtraError, Setting, UsageError
 # because the cores of this machine are faster by NumPy.
 _DEVICE = re.compile(r"(cuda|mps|xpu)(:\d+)?|torch:.*", re.DOTALL)
 _AUTO = Setting("backend", "auto")
-# What drivers of NVIDIA (also under WSL and on Jetson) and AMD leave in the file system.
+# What drivers of NVIDIA (also under WSL and on Jetson) and AMD leave in the files.
 _DRIVERS = (
     "/proc/driver/nvidia", "/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg",
     "/dev/nvhost-gpu", "/dev/nvgpu", "/dev/kfd",

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
 
+from franet._common.memory import parse_bytes
 from franet._common.threads import count_threads
 from franet.cover._constraints import (
     CONSTRAINTS,
@@ -18,6 +19,7 @@ from franet.cover._constraints import (
     read_weights,
 )
 from franet.cover._fit import CoverRanking, rank_by_cover, star
+from franet.cover._plan import plan_cover
 from franet.cover._rows import draw_rows
 from franet.cover._shares import SAMPLES
 from franet.engine.device import Place, choose_device, free_bytes, wanted
@@ -89,6 +91,10 @@ class Cover(FeatureRanker):
         torch device (``"cuda"``, ``"cuda:1"``, ``"torch:cpu"``). ``"auto"`` is a GPU
         where torch sees one, the table has 5 million entries and fits into its memory,
         otherwise the cores.
+    max_memory : int, float or str, default=None
+        What the fit may take beside a table in memory, in bytes or as text such as
+        ``"2 GB"``. Fewer rows are drawn then. None: enough for 4,096 rows of a table in
+        memory, about 2 GB for others.
     n_jobs : int, default=None
         Number of threads; -1 and None mean all cores. No result depends on it.
 
@@ -99,6 +105,9 @@ class Cover(FeatureRanker):
         constant columns last.
     n_ranked_ : int
         How many features were picked.
+    n_drawn_ : int
+        From how many rows they were picked: all, or a sample that is drawn by content.
+        Correlations of drawn rows are off by up to ``2 / sqrt(n_drawn_)``, mostly.
     scores_ : ndarray of shape (n_features_in_,)
         What each pick added, made falling; what each other feature would add now.
     {feature_importances_}
@@ -214,11 +223,12 @@ class Cover(FeatureRanker):
     groups: Any = None
     n_ranked: int | None = None
     backend: str = "auto"
+    max_memory: float | str | None = None
     n_jobs: int | None = None
 
     def _fit(self, X: Any) -> None:
         table = check_table(self, X, lazy=True)
-        rows = draw_rows(table)
+        rows = draw_rows(table, self._bytes())
         constant = rows.constant
         if constant.all():
             raise DataError("All columns are constant: there is nothing to rank.")
@@ -231,14 +241,60 @@ class Cover(FeatureRanker):
             constraints,
             n_select=n_select,
             n_picks=self._n_picks(constraints, n_select),
-            objective=self.objective,
-            n_threads=count_threads(self.n_jobs),
-            ranks=self.similarity == "spearman",
-            in_own_units=self.scale is None,
             weights=read_weights(names, constant, self.weights),
             device=choose_device_for(self._place(), rows.X.shape),
+            **self._options(),
         )
+        self.n_drawn_ = len(rows.X)
         self._set_attributes(found, constant)
+
+    def _bytes(self) -> int | None:
+        return None if self.max_memory is None else parse_bytes(self.max_memory)
+
+    def _options(self) -> dict[str, Any]:
+        """Return the arguments of `rank_by_cover` that need no table."""
+        return {
+            "objective": self.objective,
+            "n_threads": count_threads(self.n_jobs),
+            "ranks": self.similarity == "spearman",
+            "in_own_units": self.scale is None,
+        }
+
+    def plan(self, X: Any) -> dict[str, Any]:
+        """Return what `fit` will take, without doing it.
+
+        Smaller tables of random numbers are ranked and timed, and a part of `X` is read
+        where rows are drawn; the rest is arithmetic. It is about the cores of this
+        machine; another `backend` is an error.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The table.
+
+        Returns
+        -------
+        plan : dict
+            ``n_features``, ``n_examples``, ``n_drawn`` (the rows from which features
+            are picked), ``n_picks`` (with ``"auto"`` the fewest), ``n_threads``,
+            ``memory`` in bytes beside the table, and ``seconds``.
+        """
+        place = self._place()
+        if place.kind not in ("auto", "numpy"):
+            raise UsageError(
+                "Time and memory can be predicted for the cores of this machine only, "
+                "not for {}.",
+                place.given,
+                Setting("backend", "numpy"),
+                remedy="Set {1}.",
+            )
+        table = check_table(self, X, lazy=True)
+        n, wanted = self.n_features_in_, self.n_features_to_select
+        selected = number_to_select(wanted, n) if wanted != "auto" else None
+        n_picks = how_many(self.n_ranked, selected, n)
+        options = self._options()
+        found = plan_cover(table, n_picks, self._bytes(), **options)
+        return {"ranker": "cover", **found, "n_threads": options["n_threads"]}
 
     def _n_select(self, constraints: Constraints) -> int | str | None:
         """Return how many are selected, checked against how many can be."""

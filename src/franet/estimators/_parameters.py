@@ -93,6 +93,7 @@ PROGRESSIONS = Choices(
 )
 CENTRALITIES = Choices(("pagerank", "degree", "eigenvector", "closeness", "harmonic"))
 QUALITIES = Choices(("rqh", "gini", "cv", "entropy", "random"))
+_MAX_MEMORY = (None, Range(Real, 0, None, "neither"), str)
 _N_JOBS = Parameter(None, (Integral, None), "number of threads", "all cores")
 
 COVER = {
@@ -144,6 +145,12 @@ COVER = {
     ),
     "n_ranked": Parameter(None, (None, Range(Integral, 1, None, "left"))),
     "backend": Parameter("auto", (str,), _BACKEND),
+    "max_memory": Parameter(
+        None,
+        _MAX_MEMORY,
+        "memory for the work, such as '2 GB'",
+        "cover: about 2 GB for tables that do not fit; frane: half of what is free",
+    ),
     "n_jobs": _N_JOBS,
 }
 
@@ -198,9 +205,9 @@ FRANE = {
     "max_edges": Parameter(5_000_000, (Range(Integral, 1, None, "left"),)),
     "max_memory": Parameter(
         None,
-        (None, Range(Real, 0, None, "neither"), str),
+        _MAX_MEMORY,
         "memory for the work, such as '2 GB'",
-        "half of what is free",
+        "cover: about 2 GB for tables that do not fit; frane: half of what is free",
     ),
     "random_state": Parameter(None, ("random_state",)),
     "n_jobs": _N_JOBS,

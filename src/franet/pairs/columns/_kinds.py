@@ -119,20 +119,21 @@ class DaskColumns(ChunkedColumns):
         self, reduce: Callable[..., Any], nbytes: int
     ) -> Iterator[tuple[int, int, Any]]:
         """Reduce pieces where they are computed: on the workers of a cluster."""
-        import dask
+        from dask.base import compute
+        from dask.delayed import delayed
 
-        m, n = self.shape
+        n = self.shape[1]
         X = self._X.rechunk((_steps(self._X.chunks[0], nbytes // (8 * n)), n))
         parts = X.to_delayed()[:, 0]
         sizes = X.chunks[0]
         starts = np.cumsum([0, *sizes])
         tasks = [
-            dask.delayed(_reduced)(reduce, part, self.dtype, at)
+            delayed(_reduced)(reduce, part, self.dtype, at)
             for at, part in zip(starts.tolist(), parts, strict=False)
         ]
         for first in range(0, len(tasks), _AT_ONCE):
             some = slice(first, first + _AT_ONCE)
-            found = dask.compute(*tasks[some])
+            found = compute(*tasks[some])
             yield from zip(starts[some].tolist(), sizes[some], found, strict=False)
 
     def _numbers(self, part: Any) -> NDArray[Any]:
