@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 
 from franet._common.progress import report
 from franet.cover._arrays import Array, host, kernels_of, namespace
-from franet.cover._constraints import Constraints
+from franet.cover._constraints import Choice, Constraints
 from franet.cover._linear import PENALTY, LinearPrediction
 from franet.cover._shares import (
     FeatureTable,
@@ -22,10 +21,8 @@ from franet.cover._shares import (
 from franet.cover._suggest import Suggestion, suggest
 from franet.engine.graphs import adjacency
 from franet.pairs.tiles import TileRunner
-from franet.search.ranking import EQUAL
+from franet.search.ranking import EQUAL, STEP, falling
 
-# More than `EQUAL`, so that the larger of two scores counts as larger.
-_STEP = 1.0 + 10 * EQUAL
 # Candidates of the largest gain for which neighbors are searched.
 _SHORT = 32
 # Gains and worths this close to zero are rounding errors.
@@ -131,15 +128,13 @@ def rank_by_cover(
         weights = weights[columns]
     X = X[:, columns] if constant.any() else X
     table = make_table(X, weights=weights, **options)
-    picker = Picker(table, _among(constraints, columns), objective, n_threads)
+    picker = Picker(table, constraints.among(columns), objective, n_threads)
     suggestion = _pick(picker, table.Z, n_picks, n_select == "auto")
     order = np.array(picker.order, np.intp)
-    n_open = constraints.n_open()
+    wanted: Any = n_select
     if n_select == "auto":
-        n_selected = suggestion.count or len(order)
-    else:
-        n_selected = min(n // 2, n_open) if n_select is None else int(n_select)
-    n_selected = max(n_selected, len(constraints.include))
+        wanted = suggestion.count or len(order)
+    n_selected = constraints.n_selected(wanted, n)
     n_representatives = min(n_selected, len(order))
     pick, r = represent(table.Z, order[:n_representatives])
     scores, last = np.zeros(n), constant.copy()
@@ -185,16 +180,6 @@ def _pick(picker: Picker, Z: Array, n_picks: int, until_settled: bool) -> Sugges
         n_picks = min(2 * n_picks, _MOST)
 
 
-def _among(constraints: Constraints, columns: NDArray[np.intp]) -> Constraints:
-    """Return the constraints of some columns, counted among them."""
-    return Constraints(
-        include=np.searchsorted(columns, constraints.include).tolist(),
-        closed=constraints.closed[columns],
-        cost=constraints.cost[columns],
-        groups=constraints.groups[columns],
-    )
-
-
 def _scores(picker: Picker) -> NDArray[np.float64]:
     """Return scores that fall along the picks, and are lower for all others.
 
@@ -203,15 +188,10 @@ def _scores(picker: Picker) -> NDArray[np.float64]:
     """
     scores = picker.remaining()
     scores[scores <= NOTHING] = 0.0  # rounding errors of copies, which rank by column
-    least = float(np.finfo(np.float64).eps)
-    # Neighbours may be worse with a further feature, and a later pick may add more: a
-    # score is the largest gain from there on.
-    fallen = []
-    for gain in reversed(picker.gains):
-        least = max(least * _STEP, gain)
-        fallen.append(least)
-    scores = np.minimum(scores, fallen[0] / _STEP)
-    scores[picker.order[::-1]] = fallen
+    # Neighbours may be worse with a further feature, and a later pick may add more.
+    fallen = falling(picker.gains, float(np.finfo(np.float64).eps))
+    scores = np.minimum(scores, fallen[-1] / STEP)
+    scores[picker.order] = fallen
     return scores
 
 
@@ -297,12 +277,12 @@ class Picker:
         objective: str,
         n_threads: int,
     ) -> None:
-        self.order: list[int] = []
+        self._choice = Choice(constraints)
+        self.order = self._choice.order
         self.gains: list[float] = []
         # Torch has threads of its own.
         self._runner = TileRunner(n_threads if isinstance(table.Z, np.ndarray) else 1)
-        self._Z, self._constraints = table.Z, constraints
-        self._open = ~constraints.closed
+        self._Z = table.Z
         self._copies = np.zeros(len(table.Z), bool)
         self._counts = np.array(OBJECTIVES[objective])
         rows, leave_out = rows_to_predict(table)
@@ -315,7 +295,6 @@ class Picker:
             self._nearest = NearestSamples(table, runner) if self._counts[1] else None
         # As if samples drawn at random were the nearest.
         self._error = 1.0 + 1.0 / self._nearest.k if self._nearest else 0.0
-        self._forced: Iterator[int] = iter(constraints.include)
 
     def go_on(self, k: int) -> bool:
         """Pick until there are `k`; return whether more can be picked."""
@@ -334,21 +313,11 @@ class Picker:
         return np.where(self._copies, 0.0, gains)
 
     def blocked(self) -> NDArray[np.bool_]:
-        """Return the features that come after all others: closed, or in a full group.
-
-        Of a group without a pick all but the one that would add most.
-        """
-        blocked = ~self._open
-        blocked[self.order] = False
-        groups, gains = self._constraints.groups, self.remaining()
-        for group in np.unique(groups[self._open & (groups >= 0)]):
-            members = np.flatnonzero(self._open & (groups == group))
-            blocked[members] = True
-            blocked[members[np.argmax(gains[members])]] = False
-        return blocked
+        """Return the features that come after all others; see `Choice`."""
+        return self._choice.blocked(self.remaining())
 
     def _candidates(self) -> NDArray[np.bool_]:
-        return self._open & ~self._copies
+        return self._choice.open & ~self._copies
 
     def _gains(self) -> NDArray[np.float64]:
         """Return what each feature adds to the linear share."""
@@ -360,7 +329,7 @@ class Picker:
     def _next(self) -> bool:
         """Pick a feature; return whether there was one."""
         gains = self._gains()
-        forced = next(self._forced, None)
+        forced = self._choice.forced()
         if forced is not None:
             part = np.array([forced])
         else:
@@ -370,25 +339,22 @@ class Picker:
                 return False
         errors = self._nearest.errors(part) if self._nearest else np.zeros(len(part))
         found = np.stack([gains[part], self._error - errors])
-        best = _first_best(self._worth(found), self._constraints.cost[part])
+        best = _first_best(self._worth(found), self._choice.cost[part])
         j, self._error = int(part[best]), float(errors[best])
         for share in (self._linear, self._nearest):
             if share:
                 share.add(j)
         r = host(abs(self._Z @ self._Z[j]))
         self._copies |= r >= 1.0 - _COPY
-        self.order.append(j)
+        self._choice.pick(j)
         self.gains.append(float(self._counts @ found[:, best] / self._counts.sum()))
-        self._open[j] = False
-        groups = self._constraints.groups
-        self._open[(groups == groups[j]) & (groups >= 0)] = False
         return True
 
     def _short_list(
         self, gains: NDArray[np.float64], part: NDArray[np.intp]
     ) -> NDArray[np.intp]:
         """Return the candidates that predict most, in order of column."""
-        worth = _for_cost(gains, self._constraints.cost[part])
+        worth = _for_cost(gains, self._choice.cost[part])
         # The sort is stable: of equal ones the first are taken.
         return np.sort(np.argsort(-worth, kind="stable")[:_SHORT])
 

@@ -59,11 +59,23 @@ def _bits(rows: NDArray[Any]) -> NDArray[np.uint64]:
 
 
 def content_keys(Z: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return a number for each sample, from its content.
+    """Return a number for each sample, from its content; see `feature_keys`.
 
-    Neither units nor signs nor the order of samples or features matter, rounding
-    aside. Numbers are products with the table, of which a second one separates samples
-    that are alike in the first.
+    Parameters
+    ----------
+    Z : ndarray of shape (n, m)
+        The features as rows, centered and of unit length.
+    """
+    with TileRunner.one_blas_thread():
+        return np.asarray(feature_keys(Z) @ Z)
+
+
+def feature_keys(Z: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a number for each feature, from its content.
+
+    Neither units nor the order of samples or features matter, rounding aside; with a
+    sign the number has the other sign. Numbers are products with the table, of which a
+    second one separates features that are alike in the first.
 
     Parameters
     ----------
@@ -75,4 +87,4 @@ def content_keys(Z: NDArray[np.float64]) -> NDArray[np.float64]:
         part = Z[at : at + _FEATURES]
         skew[at : at + _FEATURES] = np.einsum("ji,ji,ji->j", part, part, part)
     with TileRunner.one_blas_thread():
-        return np.asarray((Z @ (skew @ Z) ** 2) @ Z)
+        return np.asarray(Z @ (skew @ Z) ** 2)
