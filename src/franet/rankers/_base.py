@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from franet.cover._constraints import CONSTRAINTS
 from franet.estimators._base import FeatureRanker
-from franet.estimators._parameters import COVER, constraints
+from franet.estimators._parameters import GREEDY, constraints
 from franet.estimators._validation import check_table, number_to_select
 from franet.exceptions import DegenerateRankingWarning
 from franet.search.ranking import tie_groups
@@ -29,12 +28,13 @@ NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
 # What parameters of more than one ranker may be, by name.
 SHARED_CONSTRAINTS: dict[str, list[Any]] = {
     **FeatureRanker._parameter_constraints,
-    **constraints({name: COVER[name] for name in (*CONSTRAINTS, "n_ranked")}),
+    **constraints(GREEDY),
     "affinity": [StrOptions({"heat", "binary", "cosine"})],
     "max_iter": [COUNT],
     "n_clusters": [COUNT],
     "n_jobs": [Integral, None],
     "n_neighbors": [COUNT],
+    "n_ranked": [None, COUNT],
     "random_state": ["random_state"],
     "standardize": ["boolean"],
     "tol": [NOT_NEGATIVE],

@@ -239,13 +239,14 @@ class FacilityGains:
         """Return gains as the targets suggest: others alike, the feature itself as is.
 
         A feature represents itself wholly, and few others: if a target's share of
-        itself were multiplied like that of others, the targets would be picked.
+        itself were multiplied like that of others, the targets would be picked. No
+        gain is more than it was when it was computed.
         """
         n, own = self.n, np.maximum(1.0 - self.cover, 0.0)
         sums, factor = self._share.gains(), np.full(n, (n - 1) / TARGETS)
         sums[self._targets] -= own[self._targets]
         factor[self._targets] = (n - 1) / (TARGETS - 1)
-        return np.asarray(sums.clip(min=0.0) * factor + own)
+        return np.minimum(sums.clip(min=0.0) * factor + own, self._ceiling)
 
     def pick(self, choice: Choice, k: int) -> NDArray[np.float64]:
         """Pick up to `k` features; return what each added."""
@@ -274,7 +275,7 @@ class FacilityGains:
         If its gain is 0, no feature adds anything.
         """
         cost, ceiling = choice.cost, self._ceiling
-        bound = np.minimum(self._bound(), ceiling) / cost
+        bound = self._bound() / cost
         bound[~choice.open] = -np.inf
         fresh = np.full(self.n, -np.inf)
         while len(part := self._promising(bound, float((fresh / cost).max()))):
@@ -297,7 +298,7 @@ class FacilityGains:
     def _bound(self) -> NDArray[np.float64]:
         """Return what features would add at the most; or about, if they are many."""
         if self._exact:
-            return self._share.gains() + self._noise
+            return np.minimum(self._share.gains() + self._noise, self._ceiling)
         # What is covered already is a copy of a pick.
         return np.where(self.cover < 1.0 - _COPY, self._estimates(), -np.inf)
 
