@@ -158,7 +158,10 @@ def drawn_by_hand(X, k, n_targets, power):
         for j in range(n):
             others = [t for t in targets if t != j]
             falls = [max(W[j, t] - cover[t], 0.0) for t in others]
-            guess[j] = (n - 1) * np.mean(falls) + max(1.0 - cover[j], 0.0)
+            rate = (n - 1) / len(others)
+            if power == 2 and m <= n_targets:  # first gains are known
+                rate = (W[j].sum() - 1.0) / W[j, others].sum()
+            guess[j] = rate * sum(falls) + max(1.0 - cover[j], 0.0)
             guess[j] = min(guess[j], known[j])
         if len(order) == k:
             return order, gains, guess
@@ -171,12 +174,12 @@ def drawn_by_hand(X, k, n_targets, power):
 
 
 @pytest.mark.parametrize("kept", [0, 10**6], ids=["computed", "kept"])
-@pytest.mark.parametrize("power", [1.0, 2.0, 2.5])
-def test_many_features(monkeypatch, power, kept):
+@pytest.mark.parametrize(("m", "power"), [(25, 1.0), (25, 2.0), (25, 2.5), (70, 2.0)])
+def test_many_features(monkeypatch, m, power, kept):
     monkeypatch.setattr("franet.rankers.facility_location.EXACT", 100)
     monkeypatch.setattr("franet.rankers.facility_location.TARGETS", 60)
     monkeypatch.setattr("franet.rankers.facility_location._KEPT", kept)
-    X = random(25, 300, seed=9)
+    X = random(m, 300, seed=9)
     order, gains, guess = drawn_by_hand(X, 12, 60, power)
     ranker = FacilityLocation(12, power=power).fit(X)
     assert ranker.order_[:12].tolist() == order

@@ -167,6 +167,7 @@ class FacilityGains:
         with self._runner.one_blas_thread():
             self._targets = np.arange(self.n) if self._exact else self._draw()
             self._share = Represented(*self._products(), power, self._runner)
+            self._rate = np.ones(self.n) if self._exact else self._rates()
         # The exact gain where one was computed: gains never rise.
         self._ceiling = np.full(self.n, np.inf)
         self._noise = self._rounding() if self._exact else np.zeros(self.n)
@@ -235,18 +236,37 @@ class FacilityGains:
         self._runner.run(self._grid.rounds(), visit, "remaining gains")
         return gains
 
-    def _estimates(self) -> NDArray[np.float64]:
-        """Return gains as the targets suggest: others alike, the feature itself as is.
+    def _others(self) -> NDArray[np.float64]:
+        """Return what each feature would add to the targets, itself left out.
 
         A feature represents itself wholly, and few others: if a target's share of
-        itself were multiplied like that of others, the targets would be picked. No
-        gain is more than it was when it was computed.
+        itself were multiplied like that of others, the targets would be picked.
         """
-        n, own = self.n, np.maximum(1.0 - self.cover, 0.0)
-        sums, factor = self._share.gains(), np.full(n, (n - 1) / TARGETS)
-        sums[self._targets] -= own[self._targets]
-        factor[self._targets] = (n - 1) / (TARGETS - 1)
-        return np.minimum(sums.clip(min=0.0) * factor + own, self._ceiling)
+        sums = self._share.gains()
+        sums[self._targets] -= np.maximum(1.0 - self.cover[self._targets], 0.0)
+        return sums.clip(min=0.0)
+
+    def _rates(self) -> NDArray[np.float64]:
+        """Return what all others add at first, relative to the targets.
+
+        Where that takes fewer products than the targets do, as a quadratic form.
+        """
+        n, m = self._Z.shape
+        among = np.isin(np.arange(n), self._targets)
+        rates = (n - 1) / (len(self._targets) - among)
+        if self.power != 2.0 or m > len(self._targets):
+            return np.asarray(rates)
+        sums, Q = self._others(), (self._Z.T @ self._Z).astype(np.float32)
+        for part in _parts(n):
+            Z = self._Z[part].astype(np.float32)
+            first = np.einsum("ij,ij->i", Z @ Q, Z) - 1.0
+            np.divide(first, sums[part], out=rates[part], where=sums[part] > 0.0)
+        return np.maximum(rates, 0.0)
+
+    def _estimates(self) -> NDArray[np.float64]:
+        """Return gains as the targets suggest; none is more than when computed."""
+        own = np.maximum(1.0 - self.cover, 0.0)
+        return np.minimum(self._others() * self._rate + own, self._ceiling)
 
     def pick(self, choice: Choice, k: int) -> NDArray[np.float64]:
         """Pick up to `k` features; return what each added."""
