@@ -47,7 +47,8 @@ class FacilityLocation(GreedyRanker):
     where r is the correlation: every feature is represented by that picked feature
     which it resembles most. Features of one group share one representative; the next
     pick comes from another group. F is monotone and submodular, so that the first k
-    picks reach at least ``1 − 1/e`` (63 %) of the best that any k features can [1]_.
+    picks reach at least ``1 − 1/e`` (63 %) of the best that any k features can [1]_,
+    if they are exact (see the notes) and nothing constrains them.
 
     Parameters
     ----------
@@ -84,14 +85,17 @@ class FacilityLocation(GreedyRanker):
     gains only fall, and only candidates whose bound exceeds the best gain are computed
     again. It takes O(m·n²) and one n × n array.
 
-    Of more columns, 1,024 represented features, drawn by content, estimate what each
+    Of more columns, 1,024 represented ones, drawn by content, estimate what each
     candidate would add: those at equal distances in an order of all that depends on
-    what they hold, so that shuffled rows and permuted columns draw the same. The gains
-    of the 16 best candidates are then computed over all features, and the best of these
-    is picked, or the first of its copies. So `gains_` and `coverage_` are exact, and so
-    is the choice among the 16, but a better candidate may be missed; the scores of
-    features that were not picked are estimates. k picks take O(m·n·(1024·log k + 16·k))
-    at the most; there is never an n × n array.
+    what they hold, so that shuffled rows and permuted columns draw the same (unless the
+    skewness of every column is 0, as that of balanced yes-no columns). With p = 2
+    and at most 1,024 rows the first gains of all are known, as a quadratic form, and
+    only the share of them that is left is estimated. The gains of the 16 best
+    candidates are then computed over all features, and the best of these is picked, or
+    the first of its copies. So `gains_` and `coverage_` are exact, and so is the choice
+    among the 16, but a better candidate may be missed; the scores of features that were
+    not picked are estimates. k picks take O(m·n·(m + 1024·log k + 16·k)) at the most;
+    there is never an n × n array.
 
     Estimates are computed in float32; picks and gains are decided in float64. A sparse
     table is made dense. A pick is the first column among equal gains.
