@@ -158,10 +158,11 @@ def drawn_by_hand(X, k, n_targets, power):
         for j in range(n):
             others = [t for t in targets if t != j]
             falls = [max(W[j, t] - cover[t], 0.0) for t in others]
-            rate = (n - 1) / len(others)
+            own = max(1.0 - cover[j], 0.0)
+            guess[j] = (n - 1) * np.mean(falls) + own
             if power == 2 and m <= n_targets:  # first gains are known
-                rate = (W[j].sum() - 1.0) / W[j, others].sum()
-            guess[j] = rate * sum(falls) + max(1.0 - cover[j], 0.0)
+                left = (sum(falls) + 1e-3 * own) / (W[j, others].sum() + 1e-3)
+                guess[j] = (W[j].sum() - 1.0) * left + own
             guess[j] = min(guess[j], known[j])
         if len(order) == k:
             return order, gains, guess
@@ -245,3 +246,20 @@ def test_planted_groups_among_many_features():
     at = rng.permutation(2500)
     ranker = FacilityLocation(4).fit(X[:, at])
     assert group[at][ranker.order_[:4]].tolist() == [0, 1, 2, 3]
+
+
+def test_a_feature_that_resembles_no_drawn_one(monkeypatch):
+    """What it would add is known at first, and then goes by itself."""
+    rng = np.random.default_rng(6)
+    base, _ = np.linalg.qr(np.column_stack([np.ones(60), rng.normal(size=(60, 2))]))
+    X = rng.normal(size=(60, 2100))
+    X -= base @ (base.T @ X)
+    X[:, :40] = base[:, [1]] + 1e-3 * base[:, [2]] * rng.normal(size=40)
+    monkeypatch.setattr(FacilityGains, "_draw", lambda self: np.arange(1076, 2100))
+    cover = cover_of(X)
+    np.testing.assert_allclose(cover._bound()[:40], 40.0, rtol=1e-3)
+    order, gains = pick(cover, 20)
+    group = [j for j in order if j < 40]
+    assert len(group) == 1
+    assert gains[order.index(group[0])] == pytest.approx(40.0, rel=1e-3)
+    assert (cover._estimates()[:40] < 1e-3).all()

@@ -25,6 +25,8 @@ EXACT, TARGETS = 2048, 1024
 _COPY = 1e-9
 # A gain below this share of a feature, times their number, is rounding.
 _NOTHING = 1e-13
+# What a feature counts among the targets that it resembles.
+_ITSELF = 1e-3
 # Candidates that are looked at together, so that their products are one of matrices.
 _BATCH = 16
 # Features along a stripe of such a product: 0.5 MB.
@@ -171,7 +173,7 @@ class FacilityGains:
         with self._runner.one_blas_thread():
             self._targets = np.arange(self.n) if self._exact else self._draw()
             self._share = Represented(*self._products(), power, self._runner)
-            self._rate = np.ones(self.n) if self._exact else self._rates()
+            self._known = (np.ones(self.n), 0.0) if self._exact else self._rates()
         # The exact gain where one was computed: gains never rise.
         self._ceiling = np.full(self.n, np.inf)
         self._noise = self._rounding() if self._exact else np.zeros(self.n)
@@ -250,27 +252,30 @@ class FacilityGains:
         sums[self._targets] -= np.maximum(1.0 - self.cover[self._targets], 0.0)
         return sums.clip(min=0.0)
 
-    def _rates(self) -> NDArray[np.float64]:
-        """Return what all others add at first, relative to the targets.
+    def _rates(self) -> tuple[NDArray[np.float64], float]:
+        """Return what all others add, relative to the targets, and what itself counts.
 
-        Where that takes fewer products than the targets do, as a quadratic form.
+        Where that takes fewer products than the targets do, what all others add at
+        first is known, as a quadratic form. Of a feature that resembles no target,
+        only what it adds to itself says how much is left.
         """
         n, m = self._Z.shape
         among = np.isin(np.arange(n), self._targets)
         rates = (n - 1) / (len(self._targets) - among)
         if self.power != 2.0 or m > len(self._targets):
-            return np.asarray(rates)
-        sums, Q = self._others(), (self._Z.T @ self._Z).astype(np.float32)
+            return rates, 0.0
+        sums, Q = self._others() + _ITSELF, (self._Z.T @ self._Z).astype(np.float32)
         for part in _parts(n):
             Z = self._Z[part].astype(np.float32)
             first = np.einsum("ij,ij->i", Z @ Q, Z) - 1.0
-            np.divide(first, sums[part], out=rates[part], where=sums[part] > 0.0)
-        return np.maximum(rates, 0.0)
+            rates[part] = first.clip(min=0.0) / sums[part]
+        return rates, _ITSELF
 
     def _estimates(self) -> NDArray[np.float64]:
         """Return gains as the targets suggest; none is more than when computed."""
-        own = np.maximum(1.0 - self.cover, 0.0)
-        return np.minimum(self._others() * self._rate + own, self._ceiling)
+        own, (rates, counts) = np.maximum(1.0 - self.cover, 0.0), self._known
+        gains = (self._others() + counts * own) * rates + own
+        return np.minimum(gains, self._ceiling)
 
     def pick(self, choice: Choice, k: int) -> NDArray[np.float64]:
         """Pick up to `k` features; return what each added."""
