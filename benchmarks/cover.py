@@ -1,9 +1,14 @@
 """``Cover()``: its time, and its error on tables that it was not chosen on.
 
-``python benchmarks/cover.py`` measures both; ``--only NAME`` one of them:
+``python benchmarks/cover.py`` measures all; ``--only NAME`` one of them:
 
 - *speed*: 64 features of 85 × 22,283 against ``FRANe()``, and of 100 × 100,000
   against fastcan. Both of a pair run in turn in one process.
+- *rankers*: 16 and 64 features by ``FacilityLocation`` and ``ColumnSubset`` against
+  fastcan with as many components, at the sizes of `SIZES`, on one core. All of a size
+  run in turn in one process.
+- *drawn*: which share of the coverage of exact picks ``FacilityLocation`` reaches on
+  tables of which it draws the features that it estimates gains by.
 - *general*: tables of scikit-learn, made ones and lung_small, against fastcan, CUR,
   random columns and others. It is the part *general* of ``reproduce/run.py``, and what
   that has stored is not measured again.
@@ -16,11 +21,12 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import os
 import subprocess
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +44,20 @@ SPEED = {
     "85 x 22,283": (22_283, 85, "classic", 2.0, 5),
     "100 x 100,000": (100_000, 100, "fastcan", 5.0, 3),
 }
+# Samples and features of tables on which greedy rankers are timed, and how often.
+SIZES = {
+    (60, 400): 9,
+    (1_500, 600): 5,
+    (1_200, 6_000): 3,
+    (85, 22_283): 3,
+    (100, 100_000): 1,
+    (100_000, 100): 1,
+}
+GREEDY = ("facility-location", "column-subset")
+# Data sets of more features than are all represented.
+DRAWN = ("lymphoma", "PCMAC", "TOX-171", "Prostate-GE", "nci9")
+# How many times fastcan's time is allowed; so many seconds are, at any size.
+TIMES, SHORT = 2.0, 0.05
 Rows = list[dict[str, Any]]
 
 
@@ -55,6 +75,58 @@ def speed() -> Rows:
             _row("speed", f"cover / {yardstick}", shape, ratio, "times", bar),
         ]
     return rows
+
+
+def rankers() -> Rows:
+    """Return times of the other greedy rankers, and how many times fastcan's."""
+    rows = []
+    for (m, n), repeats in SIZES.items():
+        X = tables.factors(n, m=m).astype(np.float64)
+        for k in (16, K):
+            found = _in_child(X, "fastcan", repeats, k)
+            table = f"{m:,} x {n:,}, {k} features"
+            note = f"{repeats} times in turn, medians" if repeats > 1 else "once"
+            fastcan = found["fastcan"]
+            rows.append(_row("rankers", "fastcan", table, fastcan, "s", "", note))
+            for name in GREEDY:
+                rows.append(_row("rankers", name, table, found[name], "s", "", note))
+                bar = max(TIMES, SHORT / fastcan)
+                cells = f"{name} / fastcan", table, found[name] / fastcan
+                rows.append(_row("rankers", *cells, "times", bar))
+    return rows
+
+
+def drawn() -> Rows:
+    """Return how much of the coverage of exact picks is reached by drawn features."""
+    from franet.rankers import FacilityLocation, facility_location
+
+    rows = []
+    for table, X in _many_features():
+        reached = FacilityLocation(K).fit(X).coverage_
+        most, facility_location.EXACT = facility_location.EXACT, X.shape[1]
+        exact = FacilityLocation(K).fit(X).coverage_
+        facility_location.EXACT = most
+        shape = " x ".join(f"{size:,}" for size in X.shape)
+        for k in (4, 16, K):
+            cells = f"{table}, {k} features", reached[k - 1] / exact[k - 1]
+            note = f"{shape}, exact {exact[k - 1]:.3f}"
+            rows.append(
+                _row("drawn", "facility-location", *cells, "of exact", "", note)
+            )
+    return rows
+
+
+def _many_features() -> Iterator[tuple[str, np.ndarray]]:
+    """Yield a made table, and data sets if they are here."""
+    sys.path.insert(0, str(HERE.parent / "tests"))
+    from data import load
+
+    yield "factors", tables.factors(6_000, m=100).astype(np.float64)
+    for name in DRAWN:
+        try:
+            yield name, np.asarray(load(name)[0], np.float64)
+        except FileNotFoundError as err:
+            print(f"skipped {name}: {err}")
 
 
 def general() -> Rows:
@@ -85,40 +157,57 @@ def _row(*cells: Any) -> dict[str, Any]:
     return row
 
 
-def _in_child(X: np.ndarray, yardstick: str, repeats: int) -> dict[str, float]:
+def _in_child(
+    X: np.ndarray, yardstick: str, repeats: int, k: int | None = None
+) -> dict[str, float]:
+    """Return times of the yardstick and of `Cover`, or on one core of other rankers.
+
+    With `k` these pick as many; without, `K` are picked.
+    """
+    cores = {} if k is None else {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.npy"
         np.save(path, X)
         command = [sys.executable, __file__, "--child", str(path), yardstick]
         done = subprocess.run(
-            [*command, str(repeats)], capture_output=True, text=True, check=False
+            [*command, str(repeats), str(k or 0)],
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, **cores},
         )
     if done.returncode:
         raise RuntimeError(done.stderr.strip().splitlines()[-1])
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 
-def child(path: str, yardstick: str, repeats: int) -> None:
-    """Fit both on a small table, so that all is compiled, then measure in turn."""
+def child(path: str, yardstick: str, repeats: int, k: int) -> None:
+    """Fit all on a small table, so that all is compiled, then measure in turn."""
     warnings.simplefilter("ignore")
     X = np.load(path)
-    times: dict[str, list[float]] = {name: [] for name in (yardstick, "cover")}
-    for name in times:
-        _work(name, np.ascontiguousarray(X[:, :1200]))()
+    names = (yardstick, *(GREEDY if k else ["cover"]))
+    times: dict[str, list[float]] = {name: [] for name in names}
+    for few in (X[:200, :1200], X[:60, :3000]):
+        for name in times:
+            _work(name, np.ascontiguousarray(few), k)()
     for _ in range(repeats):
         for name, found in times.items():
-            found.append(seconds(_work(name, X)))
+            found.append(seconds(_work(name, X, k)))
     medians = {name: float(np.median(found)) for name, found in times.items()}
     print(json.dumps({**medians, "memory_mb": peak_mb()}))
 
 
-def _work(name: str, X: np.ndarray) -> Callable[[], Any]:
+def _work(name: str, X: np.ndarray, k: int) -> Callable[[], Any]:
     from franet import Cover, FRANe
+    from franet.rankers import get
 
     if name == "fastcan":
         from peers import fastcan
 
-        return lambda: fastcan(X, K)
+        return lambda: fastcan(X, k or K)
+    if k:
+        given = {"n_jobs": 1} if name == "facility-location" else {}
+        return lambda: get(name)(n_features_to_select=k, **given).fit(X)
     ranker = (Cover if name == "cover" else FRANe)(n_features_to_select=K)
     return lambda: ranker.fit(X)
 
@@ -148,17 +237,17 @@ def _text(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-PARTS = {"speed": speed, "general": general}
+PARTS = {"speed": speed, "rankers": rankers, "drawn": drawn, "general": general}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", action="append", choices=list(PARTS))
-    parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
+    parser.add_argument("--child", nargs=4, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.child:
-        path, yardstick, repeats = given.child
-        child(path, yardstick, int(repeats))
+        path, yardstick, repeats, k = given.child
+        child(path, yardstick, int(repeats), int(k))
         return
     for name, part in PARTS.items():
         if given.only is None or name in given.only:

@@ -57,6 +57,12 @@ EMBEDDED = {
     "n_clusters": {"n_clusters": 2},
     "standardize": {"standardize": False},
 }
+CONSTRAINTS = {
+    "include": {"include": [9]},
+    "exclude": {"exclude": [0, 4, 8, 12]},
+    "cost": {"cost": np.linspace(0.2, 5.0, 16)},
+    "groups": {"groups": np.arange(16) // 8},
+}
 # For each parameter a value other than the default. A pair: what else it needs to apply
 # (parameters, or another table X), and the value.
 CASES = {
@@ -70,6 +76,7 @@ CASES = {
         "patience": {"patience": 5},
     },
     "ColumnSubset": {
+        **CONSTRAINTS,
         "standardize": {"standardize": False},
         "n_ranked": {"n_ranked": 2},
     },
@@ -80,10 +87,7 @@ CASES = {
         "scale": {"scale": None},
         "weights": {"weights": "variance"},
         "objective": {"objective": "linear"},
-        "include": {"include": [9]},
-        "exclude": {"exclude": [0, 4, 8, 12]},
-        "cost": {"cost": np.linspace(0.2, 5.0, 16)},
-        "groups": {"groups": np.arange(16) // 8},
+        **CONSTRAINTS,
         "n_ranked": ({"n_features_to_select": 3}, {"n_ranked": 4}),
     },
     "FRANe": {
@@ -107,7 +111,11 @@ CASES = {
         "max_edges": {"max_edges": 5},
         "random_state": ({"quality": "random"}, {"random_state": 1}),
     },
-    "FacilityLocation": {"power": {"power": 4.0}, "n_ranked": {"n_ranked": 2}},
+    "FacilityLocation": {
+        **CONSTRAINTS,
+        "power": {"power": 4.0},
+        "n_ranked": {"n_ranked": 2},
+    },
     "Genie3": {
         "n_estimators": {"n_estimators": 10},
         "max_features": {"max_features": 1.0},

@@ -55,7 +55,7 @@ TABLES = st.builds(
 
 @st.composite
 def constrained(draw):
-    """Return a table, and constraints on cover that it can meet."""
+    """Return a table, and constraints that it can meet."""
     X = draw(TABLES)
     open_ = np.flatnonzero(np.ptp(X, axis=0) > 0.0).tolist()
     rest = draw(st.permutations(open_))
@@ -81,10 +81,13 @@ def constrained(draw):
 
 
 @given(constrained())
-@settings(max_examples=120, deadline=None)
-def test_cover_selects_its_picks(case):
+@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@pytest.mark.parametrize("name", ["cover", "column-subset", "facility-location"])
+def test_greedy_rankers_select_their_picks(name, case):
     X, parameters = case
-    ranker = cover(**parameters).fit(X)
+    if name != "cover" and parameters["n_features_to_select"] == "auto":
+        parameters = {**parameters, "n_features_to_select": None}
+    ranker = make(name, **parameters).fit(X)
     check(ranker)
     assert ranker.support_[parameters["include"]].all()
     assert not ranker.support_[parameters["exclude"]].any()

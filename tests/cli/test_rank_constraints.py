@@ -7,6 +7,7 @@ import pytest
 
 from cli.commands import NAMES, X, fails, read, run, save
 from franet import Cover
+from franet.rankers import get
 
 
 def picks(data, *options):
@@ -180,3 +181,30 @@ def test_files_that_cannot_be_read(data, tmp_path):
     (tmp_path / "empty.csv").write_text("")
     line = fails("rank", data, "--groups", tmp_path / "empty.csv", code=1)
     assert "empty" in line
+
+
+@pytest.mark.parametrize("ranker", ["column-subset", "facility-location"])
+def test_other_rankers_that_pick_take_them(data, tmp_path, ranker):
+    costs, groups = tmp_path / "costs.csv", tmp_path / "groups.tsv"
+    costs.write_text("g0,5\ng3,0.5\n")
+    groups.write_text("g6\ta\ng7\ta\ng8\ta\n")
+    by = ("--ranker", ranker)
+    given = ("--exclude", "g4,g9", "--cost", costs, "--groups", groups)
+    summary = read(data, *by, "--include", "g1", "--include", "8", *given)
+    wanted = get(ranker)(
+        include=[1, 8],
+        exclude=[4, 9],
+        cost={0: 5.0, 3: 0.5},
+        groups={6: "a", 7: "a", 8: "a"},
+    )
+    order = wanted.set_params(n_features_to_select=6).fit(X).order_
+    # What can be picked is shown, and no more.
+    assert [row["index"] for row in summary["features"]] == order[:6].tolist()
+    assert summary["parameters"]["include"] == ["g1", "g8"]
+    assert summary["parameters"]["cost"] == {"g0": 5.0, "g3": 0.5}
+    line = fails("rank", data, *by, "--top", 9, *given, code=2)
+    assert "--top 9, but only 6 features can be picked" in line
+    line = fails("rank", data, *by, "--include", "g6,g7", *given, code=2)
+    assert "--include: 'g6' and 'g7' are in one group" in line
+    rows = read(data, *by, "--include", "g9", "--stability", 3, "--top", 2)["features"]
+    assert rows[0]["selected_share"] == 1.0

@@ -54,6 +54,7 @@ def test_json(data):
     assert summary["ranker"] == "column-subset"
     assert summary["parameters"] == {
         "n_features_to_select": 5, "n_ranked": None, "standardize": True,
+        "include": None, "exclude": None, "cost": None, "groups": None,
     }  # fmt: skip
     assert [row["index"] for row in summary["features"]] == ranker.order_[:5].tolist()
     assert [row["score"] for row in summary["features"]] == pytest.approx(

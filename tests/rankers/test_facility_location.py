@@ -117,13 +117,13 @@ def test_copies_come_last_with_nothing_to_add():
 
 
 def test_lonely_features_of_a_wide_float32_table_do_not_tie():
-    X = random(12, 3000, seed=5).astype(np.float32)
+    X = random(12, 2000, seed=5).astype(np.float32)
     ranker = FacilityLocation(n_ranked=5).fit(X)
     W, _ = weights(X.astype(np.float64), 2)
     picks = ranker.order_[: ranker.n_ranked_]
-    rest = np.setdiff1d(np.arange(3000), picks)
+    rest = np.setdiff1d(np.arange(2000), picks)
     wanted = np.maximum(W - W[picks].max(axis=0), 0.0).sum(axis=1)
-    assert len(np.unique(ranker.scores_[rest])) > 2900
+    assert len(np.unique(ranker.scores_[rest])) > 1950
     np.testing.assert_allclose(ranker.scores_[rest], wanted[rest], rtol=1e-3)
 
 

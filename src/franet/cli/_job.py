@@ -20,6 +20,7 @@ from franet.cli._constraints import in_names
 from franet.cli._errors import in_words
 from franet.cli._options import AUTO
 from franet.cover._constraints import CONSTRAINTS, read_constraints
+from franet.estimators._constrained import ConstrainedRanker
 from franet.pairs.alike import REDUNDANT, correlations, redundant_among
 from franet.pairs.coded import CodedTable
 from franet.pairs.columns import Columns
@@ -87,9 +88,8 @@ def rank_table(
     top : int or "auto", optional
         How many features to show and select; 16, or all if there are fewer.
     """
-    if ranker == COVER or top is None:
-        default = _check_constraints(X, labels, parameters, ranker)
-        top = default if top is None else top
+    default = _check_constraints(X, labels, parameters, ranker)
+    top = default if top is None else top
     parameters = {"n_features_to_select": top, **parameters}
     start = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
@@ -190,7 +190,7 @@ def _check_constraints(
     What the user allows is checked here, where features have their names.
     """
     least, most = 0, X.shape[1]
-    if ranker == COVER:
+    if issubclass(get(ranker), ConstrainedRanker):
         given = {name: parameters.get(name) for name in CONSTRAINTS}
         # A table that is read piece by piece is read when it is ranked.
         is_stored = isinstance(X, Columns)

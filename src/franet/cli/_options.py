@@ -15,16 +15,29 @@ import click
 
 from franet.cli._complete import one_of
 from franet.cli._paths import Command, Reads, WordOrFile, Writes
-from franet.estimators._parameters import AGNOS, COVER, FRANE, Choices, Range
+from franet.estimators._parameters import (
+    AGNOS,
+    COVER,
+    FRANE,
+    GREEDY,
+    Choices,
+    Range,
+)
 from franet.exceptions import UsageError
 from franet.io._source import FORMATS
 from franet.rankers import NAMES, get
 
 AUTO, STANDARD, NONE = "auto", "standard", "none"
 # Rankers whose parameters have options of their own.
-_DECLARED = {"cover": COVER, "frane": FRANE, "agnos": AGNOS}
+_DECLARED = {
+    "cover": COVER,
+    "frane": FRANE,
+    "agnos": AGNOS,
+    "column-subset": GREEDY,
+    "facility-location": GREEDY,
+}
 # Parameters that name features: see `franet.cli._constraints`.
-OF_FEATURES = ("include", "exclude", "cost", "groups")
+OF_FEATURES = tuple(GREEDY)
 # The option of each parameter that has one.
 OPTIONS = {
     name: f"--{name.replace('_', '-')}"
@@ -187,7 +200,9 @@ _SECTIONS: dict[str, Rows] = {
             {"metavar": "N", "type": click.IntRange(min=2)},
         ),
     },
-    "Constraints": _of_parameters(_CONSTRAINTS),
+    "Constraints (cover, column-subset, facility-location)": _of_parameters(
+        _CONSTRAINTS
+    ),
     "Output": {
         "--output": (
             "Write the full ranking to this .csv, .tsv, .json or .parquet file; of a "

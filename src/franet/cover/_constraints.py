@@ -45,6 +45,79 @@ class Constraints:
         grouped = open_ & (self.groups >= 0)
         return int(np.sum(open_ & ~grouped)) + len(np.unique(self.groups[grouped]))
 
+    def n_selected(self, wanted: int | None, n: int) -> int:
+        """Return how many of n features are selected; half of them if `wanted` is None.
+
+        Where all are constant, half of those.
+        """
+        count = min(n // 2, self.n_open() or n) if wanted is None else wanted
+        return max(count, len(self.include))
+
+    def among(self, columns: NDArray[np.intp]) -> Constraints:
+        """Return the constraints of some columns, counted among them."""
+        return Constraints(
+            include=[int(np.flatnonzero(columns == j)[0]) for j in self.include],
+            closed=self.closed[columns],
+            cost=self.cost[columns],
+            groups=self.groups[columns],
+        )
+
+
+class Choice:
+    """What was picked, and what can still be.
+
+    Parameters
+    ----------
+    constraints : Constraints
+        What may be picked.
+
+    Attributes
+    ----------
+    order : list of int
+        The picks, first to last.
+    open : ndarray of bool
+        Features that can be picked.
+    cost : ndarray of float
+        What each feature costs.
+    """
+
+    def __init__(self, constraints: Constraints) -> None:
+        self.order: list[int] = []
+        self.cost = constraints.cost
+        self.open = ~constraints.closed
+        self._groups = constraints.groups
+        self._forced = iter(constraints.include)
+
+    def forced(self) -> int | None:
+        """Return the feature that is picked next in any case; None: there is none."""
+        return next(self._forced, None)
+
+    def pick(self, j: int) -> None:
+        """Pick feature j, and no other one of its group."""
+        self.order.append(j)
+        self.open[j] = False
+        if self._groups[j] >= 0:
+            self.open[self._groups == self._groups[j]] = False
+
+    def blocked(self, gains: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return the features that come after all others: closed, or in a full group.
+
+        Of a group without a pick all but the one that would add most.
+
+        Parameters
+        ----------
+        gains : ndarray of shape (n,)
+            What each feature would add now.
+        """
+        blocked = ~self.open
+        blocked[self.order] = False
+        grouped = np.flatnonzero(self.open & (self._groups >= 0))
+        blocked[grouped] = True
+        # The sort is stable: of equal ones the first.
+        best = grouped[np.argsort(-gains[grouped], kind="stable")]
+        blocked[best[np.unique(self._groups[best], return_index=True)[1]]] = False
+        return blocked
+
 
 def read_constraints(
     names: NDArray[Any],
@@ -187,8 +260,6 @@ def _pairs(index: FeatureIndex, given: Any, parameter: str) -> list[tuple[int, A
 def _values(index: FeatureIndex, given: Any, parameter: str, default: Any) -> list[Any]:
     """Return a value for each feature, given by feature or in their order."""
     n = len(index.names)
-    if given is None:
-        return [default] * n
     if _names_features(given):
         values = dict(_pairs(index, given, parameter))
         return [values.get(j, default) for j in range(n)]
@@ -208,7 +279,9 @@ def _numbers(
     index: FeatureIndex, given: Any, parameter: str, bound: str
 ) -> NDArray[np.float64]:
     """Return a finite number for each feature; 1 where none is given."""
-    numbers = np.empty(len(index.names))
+    numbers = np.ones(len(index.names))
+    if given is None:
+        return numbers
     for j, value in enumerate(_values(index, given, parameter, 1.0)):
         try:
             numbers[j] = value
@@ -229,6 +302,8 @@ def _numbers(
 def _labels(index: FeatureIndex, given: Any) -> NDArray[np.intp]:
     numbers: dict[Any, int] = {}
     labels = np.full(len(index.names), -1, np.intp)
+    if given is None:
+        return labels
     for j, label in enumerate(_values(index, given, "groups", None)):
         if label is None or label != label:
             continue

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 
 from franet._common.progress import report
 from franet.cover._arrays import Array, host, kernels_of, namespace
-from franet.cover._constraints import Constraints
+from franet.cover._constraints import Choice, Constraints
 from franet.cover._rows import Rows
 from franet.cover._shares import (
     FeatureTable,
@@ -22,10 +21,8 @@ from franet.cover._shares import (
 from franet.cover._suggest import Suggestion, suggest
 from franet.engine.graphs import adjacency
 from franet.pairs.tiles import TileRunner
-from franet.search.ranking import EQUAL
+from franet.search.ranking import EQUAL, STEP, falling
 
-# More than `EQUAL`, so that the larger of two scores counts as larger.
-_STEP = 1.0 + 10 * EQUAL
 # Candidates of the largest gain for which neighbors are searched.
 _SHORT = 32
 # Gains and worths this close to zero are rounding errors.
@@ -130,15 +127,13 @@ def rank_by_cover(
     runner = TileRunner(n_threads if options.get("device") is None else 1)
     table = make_table(rows, varying, runner, weights=weights, **options)
     columns = table.columns
-    picker = Picker(table, _among(constraints, columns), objective, runner)
+    picker = Picker(table, constraints.among(columns), objective, runner)
     suggestion = _pick(picker, table.Z, n_picks, n_select == "auto")
     order = np.array(picker.order, np.intp)
-    n_open = constraints.n_open()
+    wanted: Any = n_select
     if n_select == "auto":
-        n_selected = suggestion.count or len(order)
-    else:
-        n_selected = min(n // 2, n_open) if n_select is None else int(n_select)
-    n_selected = max(n_selected, len(constraints.include))
+        wanted = suggestion.count or len(order)
+    n_selected = constraints.n_selected(wanted, n)
     n_representatives = min(n_selected, len(order))
     pick, r = represent(table.Z, order[:n_representatives])
     scores, last = np.zeros(n), rows.constant.copy()
@@ -184,16 +179,6 @@ def _pick(picker: Picker, Z: Array, n_picks: int, until_settled: bool) -> Sugges
         n_picks = min(2 * n_picks, _MOST)
 
 
-def _among(constraints: Constraints, columns: NDArray[np.intp]) -> Constraints:
-    """Return the constraints of some columns, counted among them."""
-    return Constraints(
-        include=[int(np.flatnonzero(columns == j)[0]) for j in constraints.include],
-        closed=constraints.closed[columns],
-        cost=constraints.cost[columns],
-        groups=constraints.groups[columns],
-    )
-
-
 def _scores(picker: Picker) -> NDArray[np.float64]:
     """Return scores that fall along the picks, and are lower for all others.
 
@@ -202,15 +187,10 @@ def _scores(picker: Picker) -> NDArray[np.float64]:
     """
     scores = picker.remaining()
     scores[scores <= NOTHING] = 0.0  # rounding errors of copies, which rank by column
-    least = float(np.finfo(np.float64).eps)
-    # Neighbours may be worse with a further feature, and a later pick may add more: a
-    # score is the largest gain from there on.
-    fallen = []
-    for gain in reversed(picker.gains):
-        least = max(least * _STEP, gain)
-        fallen.append(least)
-    scores = np.minimum(scores, fallen[0] / _STEP)
-    scores[picker.order[::-1]] = fallen
+    # Neighbours may be worse with a further feature, and a later pick may add more.
+    fallen = falling(picker.gains, float(np.finfo(np.float64).eps))
+    scores = np.minimum(scores, fallen[-1] / STEP)
+    scores[picker.order] = fallen
     return scores
 
 
@@ -296,11 +276,10 @@ class Picker:
         objective: str,
         runner: TileRunner,
     ) -> None:
-        self.order: list[int] = []
+        self._choice = Choice(constraints)
+        self.order = self._choice.order
         self.gains: list[float] = []
-        self._runner = runner
-        self._Z, self._constraints = table.Z, constraints
-        self._open = ~constraints.closed
+        self._runner, self._Z = runner, table.Z
         self._copies = np.zeros(len(table.Z), bool)
         self._counts = np.array(OBJECTIVES[objective])
         with runner.one_blas_thread():
@@ -308,7 +287,6 @@ class Picker:
             self._nearest = NearestSamples(table, runner) if self._counts[1] else None
         # As if samples drawn at random were the nearest.
         self._error = 1.0 + 1.0 / self._nearest.k if self._nearest else 0.0
-        self._forced: Iterator[int] = iter(constraints.include)
 
     def go_on(self, k: int) -> bool:
         """Pick until there are `k`; return whether more can be picked."""
@@ -330,44 +308,31 @@ class Picker:
         return np.where(self._copies, 0.0, gains)
 
     def blocked(self) -> NDArray[np.bool_]:
-        """Return the features that come after all others: closed, or in a full group.
-
-        Of a group without a pick all but the one that would add most.
-        """
-        blocked = ~self._open
-        blocked[self.order] = False
-        groups, gains = self._constraints.groups, self.remaining()
-        for group in np.unique(groups[self._open & (groups >= 0)]):
-            members = np.flatnonzero(self._open & (groups == group))
-            blocked[members] = True
-            blocked[members[np.argmax(gains[members])]] = False
-        return blocked
+        """Return the features that come after all others; see `Choice`."""
+        return self._choice.blocked(self.remaining())
 
     def _candidates(self) -> NDArray[np.bool_]:
-        return self._open & ~self._copies
+        return self._choice.open & ~self._copies
 
     def _next(self) -> bool:
         """Pick a feature; return whether there was one."""
         if not self._candidates().any():
             return False
         part, gains = self._short_list()
-        forced = next(self._forced, None)
+        forced = self._choice.forced()
         if forced is not None:
             part = np.array([forced])
             gains = self._linear.exact_gains(part)
         errors = self._nearest.errors(part) if self._nearest else np.zeros(len(part))
         found = np.stack([gains, self._error - errors])
-        best = _first_best(self._worth(found), self._constraints.cost[part])
+        best = _first_best(self._worth(found), self._choice.cost[part])
         j, self._error = int(part[best]), float(errors[best])
         for share in (self._linear, self._nearest):
             if share:
                 share.add(j)
         self._copies[self._copies_of(j)] = True
-        self.order.append(j)
+        self._choice.pick(j)
         self.gains.append(float(self._counts @ found[:, best] / self._counts.sum()))
-        self._open[j] = False
-        groups = self._constraints.groups
-        self._open[(groups == groups[j]) & (groups >= 0)] = False
         return True
 
     def _short_list(self) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
@@ -376,7 +341,7 @@ class Picker:
         The penalty is raised as long as none of them predicts anything.
         """
         part = np.flatnonzero(self._candidates())
-        cost = self._constraints.cost[part]
+        cost = self._choice.cost[part]
         while True:
             worth = _for_cost(self._linear.gains()[part], cost)
             # The sort is stable: of equal ones the first are taken.

@@ -64,9 +64,26 @@ def bits_of(rows: NDArray[Any]) -> NDArray[np.uint64]:
 def content_keys(Z: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return a number for each sample and each feature, from their content.
 
-    Neither units nor signs nor the order of samples or features matter, rounding
-    aside. Numbers are products with the table, of which a second one separates samples
-    and features that are alike in the first. Copies of a feature have equal numbers.
+    Signs do not matter, and copies of a feature have equal numbers; see `feature_keys`.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n, m)
+        The features as rows, centered and of unit length.
+    """
+    features = feature_keys(Z)
+    with TileRunner.one_blas_thread():
+        samples = features @ Z
+    features = np.abs(features)
+    return samples, np.round(features / (features.max() or 1.0), _DIGITS)
+
+
+def feature_keys(Z: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a number for each feature, from its content.
+
+    Neither units nor the order of samples or features matter, rounding aside; with a
+    sign the number has the other sign. Numbers are products with the table, of which a
+    second one separates features that are alike in the first.
 
     Parameters
     ----------
@@ -78,7 +95,4 @@ def content_keys(Z: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any]]:
         part = Z[at : at + _FEATURES]
         skew[at : at + _FEATURES] = np.einsum("ji,ji,ji->j", part, part, part)
     with TileRunner.one_blas_thread():
-        features = Z @ (skew @ Z) ** 2
-        samples = features @ Z
-    features = np.abs(features)
-    return samples, np.round(features / (features.max() or 1.0), _DIGITS)
+        return np.asarray(Z @ (skew @ Z) ** 2)

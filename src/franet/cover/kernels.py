@@ -111,16 +111,6 @@ def running_max(R: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 @reduction
-def subtract_falls(L, old, new, *, gains):
-    """Subtract how far the gains of the rows of L fall as the cover rises to `new`."""
-    for i in range(L.shape[0]):
-        s = 0.0
-        for j in range(L.shape[1]):
-            s += min(max(L[i, j], old[j]), new[j]) - old[j]
-        gains[i] -= s
-
-
-@reduction
 def _error_with(e, f, g, s, rest):
     # In the precision of e and f.
     D, h, room, penalty, left_out, fine = rest
@@ -222,6 +212,23 @@ def add_gains(R, a, b, up, j0, k0, p, cover, *, gains):
         gains[j0 + j] += _add_sides(
             w[first:], cover[j0 + j], cover[across], gains[across]
         )
+
+
+@reduction
+def subtract_falls(R, rows, at, old, new, p, *, gains):
+    """Subtract how far gains fall as the cover of some rows of R rises to `new`.
+
+    The gains are those of the columns from `at` on.
+    """
+    falls = np.zeros(gains.size, R.dtype)
+    w = np.empty(gains.size, R.dtype)
+    for t in range(rows.size):
+        _weigh(R[rows[t], at : at + w.size], p, w)
+        low, high = old[t], new[t]
+        for i in range(w.size):
+            falls[i] += min(max(w[i], low), high) - low
+    for i in range(falls.size):
+        gains[i] -= falls[i]
 
 
 def in_order(D: NDArray[np.float64]) -> NDArray[np.intp]:

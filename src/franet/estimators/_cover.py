@@ -12,18 +12,14 @@ from sklearn.utils._param_validation import StrOptions
 
 from franet._common.memory import parse_bytes
 from franet._common.threads import count_threads
-from franet.cover._constraints import (
-    CONSTRAINTS,
-    Constraints,
-    read_constraints,
-    read_weights,
-)
+from franet.cover._constraints import read_weights
 from franet.cover._fit import CoverRanking, rank_by_cover, star
 from franet.cover._plan import plan_cover
 from franet.cover._rows import draw_rows
 from franet.cover._shares import SAMPLES
 from franet.engine.device import Place, choose_device, free_bytes, wanted
 from franet.estimators._base import FeatureRanker
+from franet.estimators._constrained import ConstrainedRanker
 from franet.estimators._parameters import COVER, constraints
 from franet.estimators._validation import (
     TableOfFit,
@@ -45,7 +41,7 @@ _BLOCKS = 2**31
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class Cover(FeatureRanker):
+class Cover(ConstrainedRanker):
     """Pick features that represent the others, each for what earlier picks miss.
 
     Parameters
@@ -72,15 +68,10 @@ class Cover(FeatureRanker):
     objective : {"balanced", "linear", "neighbors"}, default="balanced"
         What the picks are for: to predict the other features by linear models, to find
         similar samples, or both.
-    include, exclude : sequence of str or int, default=None
-        Features, by name or position, that are picked first, and features that are
-        never picked. Excluded features are still represented.
-    cost : mapping or array-like of shape (n_features,), default=None
-        What each feature costs: picks are those that add most for their cost. A
-        mapping or a pandas Series names some features, others cost 1.
-    groups : mapping or array-like of shape (n_features,), default=None
-        Labels: at most one feature of each group is picked. None and NaN belong to no
-        group.
+    {include}
+    {exclude}
+    {cost}
+    {groups}
     n_ranked : int, default=None
         How many features are picked one after another, at least as many as
         `n_features_to_select` asks for; None: that number, at least 64. With
@@ -233,8 +224,7 @@ class Cover(FeatureRanker):
         if constant.all():
             raise DataError("All columns are constant: there is nothing to rank.")
         names = names_of(self)
-        given = {name: getattr(self, name) for name in CONSTRAINTS}
-        constraints = read_constraints(names, constant, **given)
+        constraints = self._allowed(constant)
         n_select = self._n_select(constraints)
         found = rank_by_cover(
             rows,
@@ -295,54 +285,6 @@ class Cover(FeatureRanker):
         options = self._options()
         found = plan_cover(table, n_picks, self._bytes(), **options)
         return {"ranker": "cover", **found, "n_threads": options["n_threads"]}
-
-    def _n_select(self, constraints: Constraints) -> int | str | None:
-        """Return how many are selected, checked against how many can be."""
-        wanted, n_open = self.n_features_to_select, constraints.n_open()
-        if n_open == 0:
-            given = Setting("exclude")
-            raise UsageError("{} leaves no feature that could be picked.", given)
-        if wanted is None or wanted == "auto":
-            return wanted
-        count = number_to_select(wanted, self.n_features_in_)
-        # Constant columns may be selected, behind all others; excluded ones may not.
-        limited = self.exclude is not None or self.groups is not None
-        if limited and count > n_open:
-            features = "feature" if n_open == 1 else "features"
-            raise UsageError(
-                f"{{}}, but only {n_open} {features} can be picked: others are "
-                "constant, in {}, or share one of {} with another feature.",
-                Setting("n_features_to_select", wanted),
-                Setting("exclude"),
-                Setting("groups"),
-                remedy=f"Ask for at most {n_open}.",
-            )
-        if count < len(constraints.include):
-            raise UsageError(
-                f"{{}}, but {{}} names {len(constraints.include)} features.",
-                Setting("n_features_to_select", wanted),
-                Setting("include"),
-                remedy="Ask for at least that many.",
-            )
-        return count
-
-    def _n_picks(self, constraints: Constraints, n_select: int | str | None) -> int:
-        """Return how many are picked, at least."""
-        selected = n_select if isinstance(n_select, int) else None
-        for what, count in (
-            (Setting("n_features_to_select", selected), selected or 0),
-            (Setting("include"), len(constraints.include)),
-        ):
-            if self.n_ranked is not None and self.n_ranked < count:
-                raise UsageError(
-                    f"{{}}, but {{}} asks for {count} picks.",
-                    Setting("n_ranked", self.n_ranked),
-                    what,
-                    Setting("n_ranked"),
-                    remedy="Leave out {2}, or raise it.",
-                )
-        asked = how_many(self.n_ranked, selected, self.n_features_in_)
-        return min(max(asked, len(constraints.include)), constraints.n_open())
 
     def _set_attributes(self, found: CoverRanking, constant: NDArray[np.bool_]) -> None:
         names = names_of(self)

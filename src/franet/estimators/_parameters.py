@@ -154,6 +154,9 @@ COVER = {
     "n_jobs": _N_JOBS,
 }
 
+# What the other rankers that pick one feature after another take of these.
+GREEDY = {name: COVER[name] for name in ("include", "exclude", "cost", "groups")}
+
 FRANE = {
     "similarity": Parameter(
         "correlation",

@@ -14,14 +14,13 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from franet.estimators._base import FeatureRanker
+from franet.estimators._parameters import GREEDY, constraints
 from franet.estimators._validation import check_table, number_to_select
 from franet.exceptions import DegenerateRankingWarning
-from franet.search.ranking import EQUAL, tie_groups
+from franet.search.ranking import tie_groups
 
 # A ranking in which more than this share of the features tie says little.
 TIED_SHARE = 0.5
-# More than `EQUAL`, so that the next score counts as smaller.
-_STEP = 1.0 - 10 * EQUAL
 
 COUNT = Interval(Integral, 1, None, closed="left")
 POSITIVE = Interval(Real, 0, None, closed="neither")
@@ -29,6 +28,7 @@ NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
 # What parameters of more than one ranker may be, by name.
 SHARED_CONSTRAINTS: dict[str, list[Any]] = {
     **FeatureRanker._parameter_constraints,
+    **constraints(GREEDY),
     "affinity": [StrOptions({"heat", "binary", "cosine"})],
     "max_iter": [COUNT],
     "n_clusters": [COUNT],
@@ -44,13 +44,12 @@ SHARED_CONSTRAINTS: dict[str, list[Any]] = {
 
 @dataclass_transform(eq_default=False, kw_only_default=True)
 @dataclass(eq=False, repr=False)
-class Ranker(FeatureRanker):
-    """A base for rankers that score the columns of a checked table.
+class BaseRanker(FeatureRanker):
+    """A base for rankers whose parameters are the fields of a dataclass.
 
-    Rankers are dataclasses whose fields are their parameters. A ranker implements
-    `_score`: a float64 score for each column, larger is better.
-    It sets `_collapsed` to why what it is built on has collapsed, if it has. It names
-    the constraints of those of its parameters that are not in `SHARED_CONSTRAINTS`.
+    A ranker names the constraints of those of its parameters that are not in
+    `SHARED_CONSTRAINTS`. It sets `_collapsed` to why what it is built on has collapsed,
+    if it has.
 
     Parameters
     ----------
@@ -61,10 +60,6 @@ class Ranker(FeatureRanker):
     tol : float, default=1e-4
         The iteration ends when the vector of scores moves by less than this share of
         its length.
-    n_ranked : int, default=None
-        How many features are put in order by picking; None: as many as
-        `n_features_to_select` asks for (64 if it is None), at least 64. The others
-        are ordered by what each alone would add after the last pick.
     n_jobs : int, default=None
         Number of threads; -1 and None mean all cores. No result depends on it.
     """
@@ -79,20 +74,6 @@ class Ranker(FeatureRanker):
         names = [name for name in signature(cls).parameters if name in known]
         if names:
             cls._parameter_constraints = {name: known[name] for name in names}
-
-    def _fit(self, X: Any) -> None:
-        table = check_table(self, X)
-        # Before the work, not after it.
-        number_to_select(self.n_features_to_select, self.n_features_in_)
-        self._collapsed = self._diagnosis = ""
-        scores = self._score(table)
-        # Constant columns rank last, whatever their score, where they are known.
-        self._set_scores(scores, last=getattr(self, "constant_", None))
-        self._diagnose()
-
-    @abstractmethod
-    def _score(self, X: Any) -> NDArray[np.float64]:
-        """Return a score for each column, larger is better."""
 
     def _diagnose(self) -> None:
         """Warn if the ranking says less than its length suggests."""
@@ -113,19 +94,22 @@ class Ranker(FeatureRanker):
         warnings.warn(message, DegenerateRankingWarning, stacklevel=5)
 
 
-def first_best(values: NDArray[np.float64]) -> int:
-    """Return the first position whose value equals the largest, up to rounding."""
-    best = values.max()
-    return int(np.argmax(values >= best - EQUAL * abs(best)))
+class Ranker(BaseRanker):
+    """A base for rankers that score the columns of a checked table.
 
-
-def falling(gains: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return positive gains made strictly falling, so that scores tell the order.
-
-    Examples
-    --------
-    >>> falling(np.array([5.0, 3.0, 4.0])).round(6)
-    array([5., 3., 3.])
+    A ranker implements `_score`: a float64 score for each column, larger is better.
     """
-    steps = _STEP ** np.arange(len(gains))
-    return np.minimum.accumulate(gains / steps) * steps
+
+    def _fit(self, X: Any) -> None:
+        table = check_table(self, X)
+        # Before the work, not after it.
+        number_to_select(self.n_features_to_select, self.n_features_in_)
+        self._collapsed = self._diagnosis = ""
+        scores = self._score(table)
+        # Constant columns rank last, whatever their score, where they are known.
+        self._set_scores(scores, last=getattr(self, "constant_", None))
+        self._diagnose()
+
+    @abstractmethod
+    def _score(self, X: Any) -> NDArray[np.float64]:
+        """Return a score for each column, larger is better."""

@@ -8,18 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from franet._common.progress import report
+from franet.cover._constraints import Choice
 from franet.cover._residual import Residual
-from franet.estimators._validation import dense, how_many
-from franet.pairs.similarity._sparse import constant_in
 from franet.pairs.similarity._standardize import (
     feature_rows,
     powers_of_two,
     standardize,
 )
-from franet.rankers._base import Ranker, falling, first_best
+from franet.rankers._greedy import GreedyRanker, Picked, first_best
 
 
-class ColumnSubset(Ranker):
+class ColumnSubset(GreedyRanker):
     """Rank features by how much of the whole table they explain, one after another.
 
     Each pick maximises the decrease of ``‖Z − P_S Z‖²_F``, where Z is the table with
@@ -31,26 +30,28 @@ class ColumnSubset(Ranker):
     Parameters
     ----------
     {n_features_to_select}
+    {include}
+    {exclude}
+    {cost}
+    {groups}
+    {n_ranked}
     standardize : bool, default=True
         Whether all features weigh the same, whatever their units. False: columns are
         centred only, and those of large variance weigh more.
-    {n_ranked}
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features_in_,)
         The gain of a pick: the decrease of the error when it was picked. With
         ``standardize`` a feature contains 1, the table n. A gain may exceed the one
-        before it; the score then is as large as that. Others: what the feature would
-        add after the last pick. Where that is nothing (the picks explain the feature)
-        the score is negative: the share of the table that the feature would explain
-        alone, less 1. Constant columns: -1.
-    n_ranked_ : int
-        How many features were picked, one after another; no more than the rank of
-        the table.
-    gains_ : ndarray
-        The gain of each pick, as it was.
-    explained_ : ndarray
+        before it; the earlier pick has a score as large then. Others: what the feature
+        would add after the last pick. Where that is nothing (the picks explain the
+        feature) the score is negative: the share of the table that the feature would
+        explain alone, less 1. Constant columns and features that may not be picked:
+        -1.
+    {n_ranked_}
+    {gains_}
+    explained_ : ndarray of shape (n_ranked_,)
         The share of the table that the first pick, the first two, … explain.
     {attributes}
 
@@ -87,27 +88,26 @@ class ColumnSubset(Ranker):
     """
 
     standardize: bool = True
-    n_ranked: int | None = None
 
-    def _score(self, X: Any) -> NDArray[np.float64]:
-        n = X.shape[1]
-        columns = np.flatnonzero(~constant_in(X))
-        rows = feature_rows(dense(X), columns, len(columns), np.float64)
-        scale = 1.0
+    def _pick(
+        self, X: NDArray[Any], columns: NDArray[np.intp], choice: Choice, k: int
+    ) -> Picked:
+        rows = feature_rows(X, columns, len(columns), np.float64)
+        unit = 1.0
         if self.standardize:
             standardize(rows)
         else:
-            scale = _centre(rows)
+            unit = _centre(rows)
         residual = Residual(rows)
-        first = residual.gains()
-        k = min(how_many(self.n_ranked, self.n_features_to_select, n), len(columns))
-        order, gains = _pick(residual, k)
-        scores = np.full(n, -1.0)
-        scores[columns] = _all_scores(order, gains, residual, first, scale)
-        self.n_ranked_ = len(order)
-        self.gains_ = gains * scale
-        self.explained_ = np.minimum(np.cumsum(gains) / (residual.total or 1.0), 1.0)
-        return scores
+        first, total = residual.gains(), residual.total
+        gains = _picks(residual, choice, k)
+        remaining = residual.gains()
+        explained = remaining <= 0.0
+        remaining[explained] = np.minimum(first[explained] / (total or 1.0), 1.0) - 1.0
+        return Picked(gains, remaining, total or 1.0, unit)
+
+    def _set_shares(self, shares: NDArray[np.float64]) -> None:
+        self.explained_ = shares
 
 
 def _centre(rows: NDArray[np.float64]) -> float:
@@ -117,41 +117,29 @@ def _centre(rows: NDArray[np.float64]) -> float:
     rows *= factor
     for _ in range(2):
         rows -= rows.mean(axis=1)[:, None]
-    with np.errstate(over="ignore"):
-        return float(min((1.0 / factor) ** 2, np.finfo(np.float64).max / 2**64))
+    # Scores of other squares would be infinite, or all zero.
+    known = np.finfo(np.float64)
+    with np.errstate(over="ignore", under="ignore"):
+        return float(
+            np.clip((1.0 / factor) ** 2, known.tiny * 2**64, known.max / 2**64)
+        )
 
 
-def _pick(residual: Residual, k: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Pick up to `k` features; return them and their gains."""
-    order: list[int] = []
+def _picks(residual: Residual, choice: Choice, k: int) -> NDArray[np.float64]:
+    """Pick up to `k` features; return their gains."""
     gains: list[float] = []
-    while len(order) < k:
-        values = residual.gains()
-        if not len(values) or values.max() <= 0.0:
-            break
-        j = first_best(values)
-        gain = residual.remove(j, float(values[j]))
-        if gain > 0.0:
-            order.append(j)
+    while len(gains) < k:
+        j, promised = choice.forced(), 0.0
+        if j is None:
+            values = np.where(choice.open, residual.gains(), 0.0)
+            if values.max() <= 0.0:
+                break
+            j = first_best(values / choice.cost)
+            promised = float(values[j])
+        gain = residual.remove(j, promised)
+        # What is to be picked in any case is, though earlier picks may explain it.
+        if gain > 0.0 or promised == 0.0:
+            choice.pick(j)
             gains.append(gain)
-            report("picks", len(order), k)
-    return np.array(order, np.intp), np.array(gains)
-
-
-def _all_scores(
-    order: NDArray[np.intp],
-    gains: NDArray[np.float64],
-    residual: Residual,
-    first: NDArray[np.float64],
-    scale: float,
-) -> NDArray[np.float64]:
-    """Return scores that fall along the picks, and are lower for all others."""
-    if not len(order):
-        return np.zeros(len(first))
-    fallen = falling(np.append(gains, gains[-1]))
-    scores = np.minimum(residual.gains(), fallen[-1])
-    scores[order] = fallen[:-1]
-    scores *= scale
-    explained = scores <= 0.0
-    scores[explained] = np.minimum(first[explained] / residual.total, 1.0) - 1.0
-    return scores
+            report("picks", len(gains), k)
+    return np.array(gains)

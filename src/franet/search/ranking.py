@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["rank_correlation", "rank_scores", "tie_groups"]
+__all__ = ["falling", "rank_correlation", "rank_scores", "tie_groups"]
 
 # Scores that differ by less, relative to the larger one, are equal: two-node
 # components and twins tie by structure, and solver noise must not order them.
 EQUAL = 1e-9
+# More than `EQUAL`, so that the larger of two scores counts as larger.
+STEP = 1.0 + 10 * EQUAL
 
 
 def tie_groups(scores: NDArray[np.float64]) -> NDArray[np.intp]:
@@ -57,3 +61,24 @@ def rank_scores(
     ranking = np.empty(n, np.intp)
     ranking[np.lexsort(keys)] = np.arange(1, n + 1)
     return ranking
+
+
+def falling(gains: Sequence[float], least: float) -> NDArray[np.float64]:
+    """Return scores of picks, in falling order: the largest gain from there on.
+
+    Parameters
+    ----------
+    gains : sequence of float
+        What each pick added.
+    least : float
+        What all scores exceed; positive.
+
+    Examples
+    --------
+    >>> falling([5.0, 3.0, 4.0], 1.0).round(6)
+    array([5., 4., 4.])
+    """
+    scores = np.empty(len(gains))
+    for i in reversed(range(len(gains))):
+        least = scores[i] = max(least * STEP, gains[i])
+    return scores
