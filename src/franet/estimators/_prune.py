@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,7 +13,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils.validation import check_is_fitted
 
 from franet._common.checked import check_value
 from franet._common.docs import entries, shared_docs
@@ -140,7 +139,8 @@ class CorrelatedColumns:
             except MissingExtraError:
                 continue
         columns = self._columns()
-        return TextTable([*columns], [list(row) for row in zip(*columns.values())])
+        rows = zip(*columns.values(), strict=True)
+        return TextTable([*columns], [list(row) for row in rows])
 
     def to_frame(self, library: str = "pandas") -> Any:
         """Return the dropped columns as a data frame, in the order of the table.
@@ -192,8 +192,8 @@ class CorrelatedColumns:
             shape = X.shape
         if len(shape) != 2 or shape[1] != n:
             raise DataError(
-                f"X has the shape {tuple(shape)}, but {n} columns were compared. Pass a "
-                "table with these columns."
+                f"X has the shape {tuple(shape)}, but {n} columns were compared. Pass "
+                "a table with these columns."
             )
         columns = getattr(X, "columns", getattr(X, "var_names", None))
         if self._has_names and columns is not None:
@@ -535,7 +535,6 @@ class _Opened:
         is_coded = isinstance(table, CodedTable)
         # Between numbers alone the mixed similarity is the correlation without signs.
         known = "correlation" if similarity == "mixed" and not is_coded else similarity
-        m, n = table.shape
         self.alone = np.empty(0, np.intp)
         self.n_threads = n_threads
         self._options = {
@@ -543,9 +542,9 @@ class _Opened:
             "pairwise": isinstance(table, np.ndarray) and _has_gaps(table),
             "n_thresholds": 1,
             "n_threads": n_threads,
-            "rough": n >= _MANY,
+            "rough": table.shape[1] >= _MANY,
         }
-        # Kept until they are asked for, where all are needed to know which are constant.
+        # Kept until asked for: with all it is known which columns are constant.
         self._all: PairSource | None = None
         if isinstance(table, np.ndarray) or sparse.issparse(table):
             self.constant = constant_in(self._table)
@@ -601,8 +600,8 @@ class _Opened:
         ends = (fixed[int(links.j[worst])], fixed[int(links.k[worst])])
         a, b = (str(names[self.columns[j]]) for j in sorted(ends))
         raise UsageError(
-            f"{{}}: {{!r}} and {{!r}} have |r| = {abs(links.r[worst]):.3f}, at or above "
-            "{}.",
+            f"{{}}: {{!r}} and {{!r}} have |r| = {abs(links.r[worst]):.3f}, at or "
+            "above {}.",
             Setting("keep"),
             a,
             b,

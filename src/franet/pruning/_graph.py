@@ -1,4 +1,4 @@
-"""The fewest nodes of a graph that are not linked, such that others are linked with them.
+"""The fewest nodes of a graph, no two of them linked, that all others are linked with.
 
 An independent dominating set: greedily first, then by exchanges, and, if asked for, by
 an integer program for each connected part. Nodes come in an order that depends on

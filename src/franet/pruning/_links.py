@@ -99,14 +99,15 @@ class CollectLinks(Pass):
     def visit(self, source: PairSource, tile: Tile, state: State) -> None:
         """Add the pairs of a tile."""
         stores = state["counts"].sum() <= self.most
-        links = links_of(source, tile, self.cutoff, stores, mass=state["mass"])
-        for ends, at in (links.j, tile.rows), (links.k, tile.cols):
-            found = np.bincount(ends - at.start, minlength=at.stop - at.start)
-            state["degree"][at] += found
+        found = find_links(source, tile, self.cutoff, sure=not stores)
+        for name in ("degree", "mass"):
+            down, across = getattr(found, name)
+            state[name][tile.rows] += down
+            state[name][tile.cols] += across
         # Blocks of one round are different: a block's count has one writer.
-        state["counts"][tile.i] += len(links.j)
+        state["counts"][tile.i] += found.degree[0].sum()
         if stores:
-            state["links"][tile.i, tile.j] = links
+            state["links"][tile.i, tile.j] = found.links
         else:
             state["links"].clear()
 
@@ -117,14 +118,31 @@ class CollectLinks(Pass):
         return {**state, "links": Links.joined(parts) if few else None}
 
 
-def links_of(
+class Found(NamedTuple):
+    """What is found in a tile.
+
+    Attributes
+    ----------
+    links : Links
+        The pairs with ``|r| ≥ cutoff``.
+    degree, mass : pair of ndarray
+        Of the features down and across, how many of these pairs they belong to, and
+        the sum of the squared correlations in the tile.
+    """
+
+    links: Links
+    degree: tuple[NDArray[np.int64], NDArray[np.int64]]
+    mass: tuple[NDArray[np.float64], NDArray[np.float64]]
+
+
+def find_links(
     source: PairSource,
     tile: Tile,
     cutoff: float,
-    exact: bool = True,
     *,
-    mass: NDArray[np.float64] | None = None,
-) -> Links:
+    rows: NDArray[np.bool_] | None = None,
+    sure: bool = False,
+) -> Found:
     """Return the pairs of a tile with ``|r| ≥ cutoff``.
 
     Parameters
@@ -135,28 +153,29 @@ def links_of(
         The tile.
     cutoff : float
         The cutoff.
-    exact : bool, default=True
-        Whether each r is that of float64; otherwise it only decides in float64 what is
-        near the cutoff.
-    mass : ndarray of float, optional
-        The squared correlations of all pairs are added here, to both columns.
+    rows : ndarray of bool, optional
+        The features down that are looked at; all by default.
+    sure : bool, default=False
+        Whether pairs that are clearly above the cutoff are only counted.
     """
     a, b = tile.shape
+    wanted = np.ones(a, bool) if rows is None else rows
     margin = source.error + _HALF_ULPS if source.error else 0.0
-    sums = np.zeros((2, max(a, b)))
+    low = cutoff - SLACK
+    high = low + 2 * margin + SLACK if sure else np.inf
+    mass, degree = np.zeros((2, max(a, b))), np.zeros((2, max(a, b)), np.int64)
     D = source.tile(tile.i, tile.j)
-    low = cutoff - SLACK - margin
-    j, k, r = kernels.strong_pairs(D, a, b, tile.is_diagonal, low, mass=sums)
+    sums = {"mass": mass, "degree": degree}
+    pairs = D, a, b, tile.is_diagonal
+    j, k, r = kernels.strong_pairs(*pairs, low - margin, high, wanted, **sums)
     if margin:
-        again = slice(None) if exact else np.abs(r) <= cutoff + margin
-        some = j[again], k[again], 1.0 - r[again]
-        r[again] = 1.0 - source.refine(tile.i, tile.j, *some)
-        inside = np.abs(r) >= cutoff - SLACK
+        r = 1.0 - source.refine(tile.i, tile.j, j, k, 1.0 - r)
+        inside = np.abs(r) >= low
         j, k, r = j[inside], k[inside], r[inside]
-    if mass is not None:
-        mass[tile.rows] += sums[0, :a]
-        mass[tile.cols] += sums[1, :b]
-    return Links(j + np.int32(tile.rows.start), k + np.int32(tile.cols.start), r)
+    down = degree[0, :a] + np.bincount(j, minlength=a)
+    across = degree[1, :b] + np.bincount(k, minlength=b)
+    j, k = j + np.int32(tile.rows.start), k + np.int32(tile.cols.start)
+    return Found(Links(j, k, r), (down, across), (mass[0, :a], mass[1, :b]))
 
 
 def survey(source: PairSource, cutoff: float, n_threads: int, most: int) -> Survey:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from franet.pairs.tiles import PairSource, TileRunner
 from franet.pruning._graph import least_cost_of, solve
-from franet.pruning._links import MOST_LINKS, Links, links_of, survey
+from franet.pruning._links import MOST_LINKS, Links, find_links, survey
 
 # Opens the correlations, as ``1 − r``, of some columns in the order given.
 Opener = Callable[[NDArray[np.intp]], PairSource]
@@ -204,11 +204,14 @@ def _sweep(
             break
         if covered[tile.rows].all():
             continue
-        _pick(links_of(source, tile, cutoff, False), tile.rows, picks, covered)
+        _pick(find_links(source, tile, cutoff).links, tile.rows, picks, covered)
 
-        def cover(j: int, i: int = i) -> None:
-            links = links_of(source, grid.tile(i, j), cutoff, False)
-            covered[links.k[picks[links.j]]] = True
+        def cover(
+            j: int, i: int = i, rows: NDArray[np.bool_] = picks[tile.rows]
+        ) -> None:
+            tile = grid.tile(i, j)
+            found = find_links(source, tile, cutoff, rows=rows, sure=True)
+            covered[tile.cols] |= found.degree[1] > 0
 
         ahead = [
             j
@@ -249,7 +252,7 @@ def _represent(
         last = (len(kept) - 1) // grid.block
 
         def look(at: tuple[int, int]) -> Closest:
-            links = links_of(source, grid.tile(*at), cutoff)
+            links = find_links(source, grid.tile(*at), cutoff).links
             across = (links.j < len(kept)) & (links.k >= len(kept))
             j, k, r = (part[across] for part in links)
             return _strongest(both[k], both[j], r, rank)

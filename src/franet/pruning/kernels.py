@@ -14,43 +14,52 @@ from franet._common.jit import kernel, reduction
 
 
 @reduction
-def _add_row(d, low, own):
+def _add_row(d, low, high, own, degree):
     # One row of a tile, on whole slices: this is the form that is vectorized.
-    n, s = 0, 0.0
+    near, sure, s = 0, 0, 0.0
     for k in range(d.size):
         r = 1.0 - np.float64(d[k])
         q = r * r
         s += q
         own[k] += q
-        n += abs(r) >= low
-    return n, s
+        is_sure = abs(r) >= high
+        near += abs(r) >= low
+        sure += is_sure
+        degree[k] += is_sure
+    return near - sure, sure, s
 
 
 @kernel
-def strong_pairs(D, a, b, up, low, *, mass):
-    """Return the pairs with ``|r| ≥ low`` and their r; add all ``r²`` to the mass.
+def strong_pairs(D, a, b, up, low, high, rows, *, mass, degree):
+    """Return the pairs with ``low ≤ |r| < high`` of some rows of a tile, and their r.
 
-    Row j of ``mass`` holds the sums over the features down (0) and across (1).
+    Those with ``|r| ≥ high`` are counted in ``degree``, and all ``r²`` added to
+    ``mass``: in row 0 for the features down, in row 1 for those across.
     """
-    sizes = np.zeros(a + 1, np.int64)
+    ends = np.zeros(a + 1, np.int64)
     for j in range(a):
-        first = j + 1 if up else 0
-        size, s = _add_row(D[j, first:b], low, mass[1, first:b])
-        mass[0, j] += s
-        sizes[j + 1] = sizes[j] + size
-    rows = np.empty(sizes[a], np.int32)
-    cols = np.empty(sizes[a], np.int32)
-    values = np.empty(sizes[a])
+        ends[j + 1] = ends[j]
+        if rows[j]:
+            across = slice(j + 1 if up else 0, b)
+            near, sure, s = _add_row(
+                D[j, across], low, high, mass[1, across], degree[1, across]
+            )
+            mass[0, j] += s
+            degree[0, j] += sure
+            ends[j + 1] += near
+    down = np.empty(ends[a], np.int32)
+    cols = np.empty(ends[a], np.int32)
+    values = np.empty(ends[a])
     for j in range(a):
-        at = sizes[j]
-        if at == sizes[j + 1]:
+        at = ends[j]
+        if at == ends[j + 1]:
             continue
         for k in range(j + 1 if up else 0, b):
             r = 1.0 - np.float64(D[j, k])
-            if abs(r) >= low:
-                rows[at], cols[at], values[at] = j, k, r
+            if low <= abs(r) < high:
+                down[at], cols[at], values[at] = j, k, r
                 at += 1
-    return rows, cols, values
+    return down, cols, values
 
 
 @kernel
@@ -160,7 +169,7 @@ def _exchange(w, at, to, cost, fixed, kept, cover, slack):
             bare.append(u)
         for e in range(at[u], at[u + 1]):
             if cover[to[e]] == 0:
-                bare.append(to[e])
+                bare.append(to[e])  # noqa: PERF401 (a kernel extends no list)
     spent, more = _repair(bare, at, to, cost, kept, cover, room + slack, taken)
     work += more
     if spent <= room + slack:
