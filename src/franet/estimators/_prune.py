@@ -362,7 +362,7 @@ class DropCorrelated(FeatureSelector):
     order of rows and columns matter, copies aside, of which the first is kept.
 
     There is never an n × n matrix: tiles of correlations are visited, and linked pairs
-    stored if there are at most 10 million. Otherwise columns with the most links are
+    stored if there are at most 8 million. Otherwise columns with the most links are
     kept first, and links of uncovered columns are counted again each time that half of
     them are covered, until links can be stored. It takes O(m·n²), and two to three
     copies of the table.
@@ -446,7 +446,7 @@ class DropCorrelated(FeatureSelector):
             raise DataError(
                 "All columns are constant: none of them would be kept.",
                 Setting("keep_constant", True),
-                remedy="Drop the table, or set {0} to keep them.",
+                remedy="Set {0} to keep them.",
             )
         representative, r = (
             np.where(kept, np.arange(n), -1),

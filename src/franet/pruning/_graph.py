@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from franet.pruning import kernels
 from franet.pruning._exact import least_cost, program
@@ -20,6 +19,27 @@ from franet.pruning._exact import least_cost, program
 # Rounds of exchanges without a saving, and links that they may look at in all.
 _PATIENCE = 20
 _MOST_WORK = 300_000_000
+
+
+class Graph(NamedTuple):
+    """Links between nodes.
+
+    Attributes
+    ----------
+    at, to : ndarray of int
+        The neighbors of node v are ``to[at[v] : at[v + 1]]``.
+    """
+
+    at: NDArray[np.int64]
+    to: NDArray[np.int32]
+
+    def matrix(self) -> csr_array:
+        """Return the same as a matrix, neighbors in order."""
+        n = len(self.at) - 1
+        ones = np.ones(len(self.to), bool)
+        found = csr_array((ones, self.to, self.at), shape=(n, n))
+        found.sort_indices()
+        return found
 
 
 class Solution(NamedTuple):
@@ -41,7 +61,7 @@ class Solution(NamedTuple):
 
 
 def solve(
-    graph: csr_array,
+    graph: Graph,
     cost: NDArray[np.float64],
     fixed: NDArray[np.bool_],
     exact: bool = False,
@@ -50,8 +70,8 @@ def solve(
 
     Parameters
     ----------
-    graph : csr_array of shape (n, n)
-        The links, symmetric.
+    graph : Graph
+        The links of n nodes.
     cost : ndarray of shape (n,)
         What each node costs.
     fixed : ndarray of bool of shape (n,)
@@ -60,22 +80,23 @@ def solve(
         Whether the least cost is searched for, and proven.
     """
     n = len(cost)
-    at, to = graph.indptr.astype(np.int64), graph.indices.astype(np.int32)
+    at, to = graph
     state = {"kept": np.zeros(n, bool), "cover": np.zeros(n, np.int64)}
     kept = state["kept"]
     kernels.keep(np.flatnonzero(fixed), at, to, **state)
     kernels.dominate(at, to, cost, **state)
-    n_blocks, block = connected_components(graph, directed=False)
+    block = np.empty(n, np.int64)
+    n_blocks = kernels.parts(at, to, part=block)
     nodes = np.flatnonzero(_improvable(block, n_blocks, kept, cost)[block])
     limits = _PATIENCE, _MOST_WORK
     kernels.improve(at, to, cost, nodes, fixed, *limits, **state)
     if not exact:
         return Solution(kept, block, None)
     least = float(cost[kept & (np.bincount(block)[block] == 1)].sum())
-    order = np.argsort(block, kind="stable")
+    order, matrix = np.argsort(block, kind="stable"), graph.matrix()
     for part in np.split(order, np.cumsum(np.bincount(block))[:-1]):
         if len(part) > 1:
-            links = graph[part][:, part]
+            links = matrix[part][:, part]
             kept[part], bound = program(links, cost[part], fixed[part], kept[part])
             least += bound
     return Solution(kept, block, least)

@@ -7,17 +7,17 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from franet._common.memory import ArrayStore
 from franet.engine._numpy import TileEngine
 from franet.engine.passes import Pass, State
 from franet.pairs.tiles import PairSource, Tile, TileGrid
 from franet.pruning import kernels
+from franet.pruning._graph import Graph
 
 # Links that are stored. A constant, because what is kept must not depend on the memory
 # at hand.
-MOST_LINKS = 10_000_000
+MOST_LINKS = 8_000_000
 # What rounding may take from a correlation that is equal to the cutoff.
 SLACK = 1e-12
 # What turning r into 1 − r, and back, rounds in float32.
@@ -42,24 +42,32 @@ class Links(NamedTuple):
     r: NDArray[np.float64]
 
     @classmethod
-    def joined(cls, parts: list[Links]) -> Self:
-        """Return the pairs of several tiles as one."""
-        none = np.empty(0, np.int32)
-        ordered = [(none, none, np.empty(0)), *parts]
-        return cls(*map(np.concatenate, zip(*ordered, strict=True)))
+    def joined(cls, parts: dict[tuple[int, int], Links]) -> Self:
+        """Return the pairs of several tiles as one; the parts are given up."""
+        size = sum(len(part.j) for part in parts.values())
+        whole = cls(np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size))
+        start = 0
+        for at in sorted(parts):
+            # One after the other, so that the links are not in memory twice.
+            part = parts.pop(at)
+            here = slice(start, start + len(part.j))
+            for values, some in zip(whole, part, strict=True):
+                values[here] = some
+            start = here.stop
+        return whole
 
-    def graph(self, place: NDArray[np.intp]) -> csr_array:
-        """Return the links between nodes, neighbors in order.
+    def graph(self, place: NDArray[np.intp]) -> Graph:
+        """Return the links between nodes.
 
         Parameters
         ----------
         place : ndarray of int
             The node of each column.
         """
-        n = len(place)
-        a, b = place[self.j], place[self.k]
-        at = np.concatenate([a, b]), np.concatenate([b, a])
-        return csr_array((np.ones(len(at[0]), bool), at), shape=(n, n))
+        at = np.empty(len(place) + 1, np.int64)
+        to = np.empty(2 * len(self.j), np.int32)
+        kernels.neighbors(self.j, self.k, place.astype(np.int32), at=at, to=to)
+        return Graph(at, to)
 
 
 @dataclass(frozen=True)
@@ -114,8 +122,7 @@ class CollectLinks(Pass):
     def close(self, state: State) -> State:
         """Return the links, or None where they are too many."""
         few = state.pop("counts").sum() <= self.most
-        parts = [state["links"][at] for at in sorted(state["links"])]
-        return {**state, "links": Links.joined(parts) if few else None}
+        return {**state, "links": Links.joined(state["links"]) if few else None}
 
 
 class Found(NamedTuple):

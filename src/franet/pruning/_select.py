@@ -138,10 +138,11 @@ def _solve(
     done.block[order] = found.block
     if exact:
         done.least = found.least
-    j, k = left[links.j], left[links.k]
-    for a, b in (j, k), (k, j):
-        of_kept = done.kept[a]
-        _closest(b[of_kept], a[of_kept], links.r[of_kept], rank, done)
+    kept = done.kept[left]
+    for a, b in (links.j, links.k), (links.k, links.j):
+        of_kept = kept[a]
+        ends = left[b[of_kept]], left[a[of_kept]]
+        _closest(*ends, links.r[of_kept], rank, done)
 
 
 def _closest(

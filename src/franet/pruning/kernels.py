@@ -63,6 +63,45 @@ def strong_pairs(D, a, b, up, low, high, rows, *, mass, degree):
 
 
 @kernel
+def neighbors(j, k, place, *, at, to):
+    """Write the neighbors of each node, from pairs of columns and their nodes."""
+    at[:] = 0
+    for p in range(j.size):
+        at[place[j[p]] + 1] += 1
+        at[place[k[p]] + 1] += 1
+    for v in range(at.size - 1):
+        at[v + 1] += at[v]
+    free = at[:-1].copy()
+    for p in range(j.size):
+        a, b = place[j[p]], place[k[p]]
+        to[free[a]], to[free[b]] = b, a
+        free[a] += 1
+        free[b] += 1
+
+
+@kernel
+def parts(at, to, *, part):
+    """Write the connected part of each node, as a number; return how many there are."""
+    part[:] = -1
+    ahead = np.empty(part.size, np.int64)
+    n = 0
+    for start in range(part.size):
+        if part[start] >= 0:
+            continue
+        part[start], ahead[0], size = n, start, 1
+        while size > 0:
+            size -= 1
+            v = ahead[size]
+            for e in range(at[v], at[v + 1]):
+                if part[to[e]] < 0:
+                    part[to[e]] = n
+                    ahead[size] = to[e]
+                    size += 1
+        n += 1
+    return n
+
+
+@kernel
 def _take(v, at, to, kept, cover):
     kept[v] = True
     cover[v] += 1
