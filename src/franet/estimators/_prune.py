@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
 from typing import Any, ClassVar, Self
@@ -27,6 +27,7 @@ from franet.estimators._parameters import PRUNE, constraints
 from franet.estimators._validation import check_table, fit_context, names_of
 from franet.exceptions import (
     CollapsedBlockWarning,
+    Column,
     DataError,
     MissingExtraError,
     Setting,
@@ -34,7 +35,7 @@ from franet.exceptions import (
 )
 from franet.network._explain import signed
 from franet.network._html import best_html
-from franet.pairs.coded import CodedTable
+from franet.pairs.coded import CodedTable, column_at
 from franet.pairs.columns import Columns, open_columns
 from franet.pairs.columns._base import PAIRWISE, check_finite
 from franet.pairs.columns._kinds import ChosenColumns
@@ -138,7 +139,7 @@ class CorrelatedColumns:
                 return self.to_frame(library)
             except MissingExtraError:
                 continue
-        columns = self._columns()
+        columns = self.columns()
         rows = zip(*columns.values(), strict=True)
         return TextTable([*columns], [list(row) for row in rows])
 
@@ -159,10 +160,10 @@ class CorrelatedColumns:
         is_fine = library in ("pandas", "polars")
         check_value("library", library, is_fine, "choose 'pandas' or 'polars'.")
         frames = require(library, "to_frame", library)
-        return frames.DataFrame(self._columns())
+        return frames.DataFrame(self.columns())
 
-    def _columns(self) -> dict[str, list[Any]]:
-        """Return the dropped columns as lists."""
+    def columns(self) -> dict[str, list[Any]]:
+        """Return the dropped columns as plain lists: what `dropped` has as a frame."""
         dropped = np.flatnonzero(self._is_dropped)
         by = self.representative[dropped]
         r = self.r[dropped].tolist()
@@ -232,12 +233,43 @@ class CorrelatedColumns:
     def __repr__(self) -> str:
         return "\n".join(self.lines())
 
+    def named(self, names: list[str]) -> CorrelatedColumns:
+        """Return the same with other names of the columns.
+
+        Parameters
+        ----------
+        names : list of str
+            A name for each column.
+        """
+        return replace(self, names=names, _has_names=True)
+
+    def summary(self) -> dict[str, Any]:
+        """Return what was found as a plain dict, fit for JSON."""
+        dropped = self.columns()
+        rows = zip(*dropped.values(), strict=True)
+        return {
+            "format": "franet-pruning",
+            "version": 1,
+            "n_columns": len(self.names),
+            "n_kept": len(self.kept),
+            "cutoff": self.cutoff,
+            "similarity": self.similarity,
+            "cost": self.cost,
+            "least": self.least,
+            "kept": self.kept_names,
+            "dropped": [dict(zip(dropped, row, strict=True)) for row in rows],
+            "collapsed": [
+                [self.names[j] for j in np.intersect1d(block, self.kept)]
+                for block in self.collapsed
+            ],
+        }
+
     def lines(self) -> list[str]:
         """Return what was found as sentences."""
         n, n_constant = len(self.names), int((self.representative < 0).sum())
         n_dropped = n - len(self.kept) - n_constant
         found = [
-            f"{len(self.kept):,} of {_count(n, 'column')} kept at {self._symbol} "
+            f"{len(self.kept):,} of {_count(n, 'column')} kept at {self.symbol} "
             f"{self.cutoff:g}"
         ]
         if n_dropped:
@@ -252,7 +284,7 @@ class CorrelatedColumns:
         return found
 
     @property
-    def _symbol(self) -> str:
+    def symbol(self) -> str:
         """What is compared with the cutoff."""
         return {"spearman": "|ρ|", "mixed": "similarity"}.get(self.similarity, "|r|")
 
@@ -424,7 +456,8 @@ class DropCorrelated(FeatureSelector):
         opened = _Opened(table, self.similarity, count_threads(self.n_jobs))
         varied = opened.columns
         fixed = np.isin(varied, keep)
-        opened.check_apart(np.flatnonzero(fixed), names, float(self.cutoff))
+        known = getattr(self, "feature_names_in_", None)
+        opened.check_apart(np.flatnonzero(fixed), known, float(self.cutoff))
         found = select(
             opened,
             len(varied),
@@ -585,7 +618,7 @@ class _Opened:
         return content_keys(self._table)[self.columns]
 
     def check_apart(
-        self, fixed: NDArray[np.intp], names: NDArray[Any], cutoff: float
+        self, fixed: NDArray[np.intp], names: NDArray[Any] | None, cutoff: float
     ) -> None:
         """Raise where two of some columns are correlated above the cutoff."""
         if len(fixed) < 2:
@@ -598,16 +631,20 @@ class _Opened:
             return
         worst = int(np.argmax(np.abs(links.r)))
         ends = (fixed[int(links.j[worst])], fixed[int(links.k[worst])])
-        a, b = (str(names[self.columns[j]]) for j in sorted(ends))
+        a, b = (self._column(j, names) for j in sorted(ends))
         raise UsageError(
-            f"{{}}: {{!r}} and {{!r}} have |r| = {abs(links.r[worst]):.3f}, at or "
-            "above {}.",
+            "{}: {} and {} have |r| = {}, at or above {}.",
             Setting("keep"),
             a,
             b,
+            f"{abs(links.r[worst]):.3f}",
             Setting("cutoff", cutoff),
             remedy="Leave out one of them, or raise the cutoff.",
         )
+
+    def _column(self, j: int, names: NDArray[Any] | None) -> Column:
+        """Return a column as messages name it."""
+        return column_at(int(self.columns[j]), names)
 
     def close(self) -> None:
         """Give temporary files back that nothing has asked for."""
@@ -640,15 +677,16 @@ def _warn(result: CorrelatedColumns, stacklevel: int) -> None:
     if not result.collapsed:
         return
     largest = max(result.collapsed, key=len)
-    kept = np.intersect1d(largest, result.kept)
-    shown = " and ".join(repr(result.names[j]) for j in kept)
+    names = result.names if result._has_names else None
+    kept = [column_at(int(j), names) for j in np.intersect1d(largest, result.kept)]
     others = len(result.collapsed) - 1
     more = f", and {_count(others, 'other block')} likewise" if others else ""
     warning = CollapsedBlockWarning(
-        f"A block of {len(largest):,} connected columns is represented by {{}} alone"
+        f"A block of {len(largest):,} connected columns is represented by "
+        f"{' and '.join(['{}'] * len(kept))} alone"
         f"{more}: in spectra and other smooth tables a cutoff loses what columns hold "
         "together.",
-        shown,
+        *kept,
         remedy="Use Cover, which picks columns that rebuild the others, or a higher "
         "cutoff.",
     )

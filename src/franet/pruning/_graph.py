@@ -118,4 +118,4 @@ def _improvable(
 
 def least_cost_of(degree: NDArray[np.int64], cost: NDArray[np.float64]) -> float:
     """Return what nodes that cover all others cost at least, from degrees alone."""
-    return least_cost(degree + 1.0, cost)
+    return least_cost((degree + 1).astype(np.float64), cost)

@@ -51,8 +51,7 @@ class Links(NamedTuple):
             # One after the other, so that the links are not in memory twice.
             part = parts.pop(at)
             here = slice(start, start + len(part.j))
-            for values, some in zip(whole, part, strict=True):
-                values[here] = some
+            whole.j[here], whole.k[here], whole.r[here] = part
             start = here.stop
         return whole
 

@@ -141,8 +141,8 @@ def _solve(
     kept = done.kept[left]
     for a, b in (links.j, links.k), (links.k, links.j):
         of_kept = kept[a]
-        ends = left[b[of_kept]], left[a[of_kept]]
-        _closest(*ends, links.r[of_kept], rank, done)
+        columns, by = left[b[of_kept]], left[a[of_kept]]
+        _closest(columns, by, links.r[of_kept], rank, done)
 
 
 def _closest(
@@ -239,7 +239,7 @@ def _pick(
 
 def _represent(
     open_source: Opener,
-    columns: NDArray[np.intp],
+    others: NDArray[np.intp],
     rank: NDArray[np.intp],
     cutoff: float,
     n_threads: int,
@@ -247,7 +247,7 @@ def _represent(
 ) -> None:
     """Find the closest kept column of each of some columns."""
     kept = np.flatnonzero(done.kept)
-    both = np.concatenate([kept, columns])
+    both = np.concatenate([kept, others])
     with closing(open_source(both)) as source:
         grid, runner = source.grid(), TileRunner(n_threads)
         last = (len(kept) - 1) // grid.block
@@ -255,11 +255,11 @@ def _represent(
         def look(at: tuple[int, int]) -> Closest:
             links = find_links(source, grid.tile(*at), cutoff).links
             across = (links.j < len(kept)) & (links.k >= len(kept))
-            j, k, r = (part[across] for part in links)
-            return _strongest(both[k], both[j], r, rank)
+            columns, by = both[links.k[across]], both[links.j[across]]
+            return _strongest(columns, by, links.r[across], rank)
 
         for i in range(last + 1):
             tiles = [(i, j) for j in range(max(i, last), grid.n_blocks)]
             with TileRunner.one_blas_thread():
-                for found in runner.map(look, tiles):
-                    _closest(*found, rank, done)
+                for columns, by, r in runner.map(look, tiles):
+                    _closest(columns, by, r, rank, done)
