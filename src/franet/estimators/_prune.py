@@ -52,6 +52,8 @@ _MANY = 2048
 # A connected part of so many columns, of which one or two are kept, is warned of: if
 # not all of them are copies.
 _BLOCK, _FEW, _COPY = 20, 2, 0.9999
+# Correlations that differ beyond these digits only are equal.
+_DIGITS = 9
 # Groups that a notebook shows.
 _SHOWN = 10
 
@@ -115,7 +117,7 @@ class CorrelatedColumns:
         """
         others = np.flatnonzero(self._is_dropped & (self.representative >= 0))
         by = self.representative[others]
-        order = np.lexsort((others, -np.abs(self.r[others]), by))
+        order = np.lexsort((others, -np.abs(self.r[others]).round(_DIGITS), by))
         found, first = np.unique(by[order], return_index=True)
         parts = np.split(others[order], first[1:]) if len(found) else []
         pairs = zip(found.tolist(), parts, strict=True)
@@ -486,7 +488,7 @@ class DropCorrelated(FeatureSelector):
             np.where(kept, 1.0, np.nan),
         )
         representative[varied] = varied[found.representative]
-        r[varied] = found.r
+        r[varied] = np.clip(found.r, -1.0, 1.0)
         total, least = float(cost[kept].sum()), found.least
         if least is not None:
             least += total - float(cost[varied[found.kept]].sum())
