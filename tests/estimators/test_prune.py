@@ -104,7 +104,8 @@ def test_mixed_columns():
         letter=letters, same=letters.str.upper(), name=[f"row {i}" for i in range(48)]
     )
     found = drop_correlated(frame, similarity="mixed")
-    dropped = dict(zip(found.columns()["column"], found.columns()["representative"]))
+    columns = found.columns()
+    dropped = dict(zip(columns["column"], columns["representative"], strict=True))
     assert dropped["same"] == "letter"
     # No two of its texts are equal: nothing can represent it.
     assert "name" in found.kept_names
@@ -166,7 +167,9 @@ def test_constant_columns():
     assert kept == [*found.kept_names, "same", "none"]
     assert drop_correlated(T, 0.8, keep=["same"]).kept_names[-1] == "same"
     ones = np.ones((5, 3))
-    with pytest.raises(DataError, match="All columns are constant.*keep_constant=True"):
+    with pytest.raises(
+        DataError, match=r"All columns are constant.*keep_constant=True"
+    ):
         drop_correlated(ones)
     assert list(drop_correlated(ones, keep_constant=True).kept) == [0, 1, 2]
     one = np.column_stack([ones, np.arange(5)])

@@ -188,7 +188,8 @@ def _show(found: CorrelatedColumns, seconds: float) -> None:
         _screen.print_table(console, rows, ("kept", "closest"))
         more = len(found.groups) - len(rows)
         if more:
-            console.print(f"and {more:,} smaller groups", style="dim")
+            groups = "group" if more == 1 else "groups"
+            console.print(f"and {more:,} smaller {groups}", style="dim")
         console.print()
     for line in found.lines():
         console.print(f"{line[0].upper()}{line[1:]}", style="dim", soft_wrap=True)

@@ -455,22 +455,22 @@ class DropCorrelated(FeatureSelector):
         table = self._checked(X)
         names, n = names_of(self), self.n_features_in_
         keep, cost = read_preferences(names, self.keep, self.cost)
-        opened = _Opened(table, self.similarity, count_threads(self.n_jobs))
-        varied = opened.columns
-        fixed = np.isin(varied, keep)
         known = getattr(self, "feature_names_in_", None)
-        opened.check_apart(np.flatnonzero(fixed), known, float(self.cutoff))
-        found = select(
-            opened,
-            len(varied),
-            float(self.cutoff),
-            keys=opened.keys(),
-            cost=cost[varied],
-            fixed=fixed,
-            exact=self.exact,
-            n_threads=opened.n_threads,
-        )
-        opened.close()
+        cutoff, n_threads = float(self.cutoff), count_threads(self.n_jobs)
+        with closing(_Opened(table, self.similarity, n_threads)) as opened:
+            varied = opened.columns
+            fixed = np.isin(varied, keep)
+            opened.check_apart(np.flatnonzero(fixed), known, cutoff)
+            found = select(
+                opened,
+                len(varied),
+                cutoff,
+                keys=opened.keys(),
+                cost=cost[varied],
+                fixed=fixed,
+                exact=self.exact,
+                n_threads=n_threads,
+            )
         kept = np.zeros(n, bool)
         kept[varied[found.kept]] = kept[opened.alone] = True
         # A constant column that is asked for is kept, although it holds nothing.
@@ -504,7 +504,7 @@ class DropCorrelated(FeatureSelector):
             constant=np.flatnonzero(opened.constant),
             least=least,
             cost=total,
-            cutoff=float(self.cutoff),
+            cutoff=cutoff,
             similarity=self.similarity,
             names=[str(name) for name in names],
             collapsed=[varied[part] for part in _collapsed(found)],
