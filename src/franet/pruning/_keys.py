@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from franet.pairs.coded import CodedTable
 from franet.pairs.similarity._standardize import powers_of_two, standardize
 
-# Columns of which there is a copy at a time, and digits that are not rounding.
-_CHUNK = 512
+# Values of which there is a copy at a time, and digits that are not rounding.
+_VALUES = 1 << 20
 _DIGITS = 9
 
 
@@ -28,8 +28,9 @@ def content_keys(table: Any) -> NDArray[np.float64]:
     """
     m, n = table.shape
     keys = np.empty(n)
-    for at in range(0, n, _CHUNK):
-        rows = _features(table, slice(at, at + _CHUNK))
+    step = max(1, _VALUES // m)
+    for at in range(0, n, step):
+        rows = _features(table, slice(at, at + step))
         absent = np.isnan(rows)
         rows *= powers_of_two(np.abs(rows).max(axis=1, where=~absent, initial=0.0))[
             :, None
@@ -39,7 +40,7 @@ def content_keys(table: Any) -> NDArray[np.float64]:
         rows = np.where(absent, mean[:, None], rows)
         standardize(rows)
         np.abs(rows, out=rows)
-        keys[at : at + _CHUNK] = np.einsum("ji,ji,ji->j", rows, rows, rows) * m**0.5
+        keys[at : at + step] = np.einsum("ji,ji,ji->j", rows, rows, rows) * m**0.5
     return keys.round(_DIGITS)
 
 
