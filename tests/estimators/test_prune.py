@@ -390,7 +390,7 @@ def test_repr():
     found = drop_correlated(FRAME.assign(one=1.0), 0.8)
     assert repr(found).splitlines() == [
         "3 of 9 columns kept at |r| 0.8",
-        "5 dropped, each represented by one of 3 kept columns",
+        "5 dropped, represented by 3 kept columns",
         "1 constant column dropped",
     ]
     html = found._repr_html_()

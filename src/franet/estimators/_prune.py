@@ -276,7 +276,7 @@ class CorrelatedColumns:
         ]
         if n_dropped:
             found.append(
-                f"{n_dropped:,} dropped, each represented by one of "
+                f"{n_dropped:,} dropped, represented by "
                 f"{_count(len(self.groups), 'kept column')}"
             )
         if n_constant:
@@ -744,7 +744,7 @@ def drop_correlated(
     >>> found = drop_correlated(X, cutoff=0.9)
     >>> found
     20 of 30 columns kept at |r| 0.9
-    10 dropped, each represented by one of 4 kept columns
+    10 dropped, represented by 4 kept columns
     >>> found.transform(X).shape
     (569, 20)
     """

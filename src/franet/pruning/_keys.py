@@ -32,9 +32,8 @@ def content_keys(table: Any) -> NDArray[np.float64]:
     for at in range(0, n, step):
         rows = _features(table, slice(at, at + step))
         absent = np.isnan(rows)
-        rows *= powers_of_two(np.abs(rows).max(axis=1, where=~absent, initial=0.0))[
-            :, None
-        ]
+        largest = np.abs(rows).max(axis=1, where=~absent, initial=0.0)
+        rows *= powers_of_two(largest)[:, None]
         count = np.maximum(m - absent.sum(axis=1), 1)
         mean = rows.sum(axis=1, where=~absent) / count
         rows = np.where(absent, mean[:, None], rows)
