@@ -197,7 +197,7 @@ def atomic_write():
         file.write("text")
 
 
-@case("FRANe.plan", "FeatureRanker.fit", "FeatureRanker.transform")
+@case("FRANe.plan", "FeatureRanker.fit", "FeatureSelector.transform")
 def frane():
     from franet import Cover, FRANe
 
@@ -229,7 +229,33 @@ def kinds():
     FRANe().fit(np.load(FOLDER / "t.npy", mmap_mode="r"))
 
 
-@case("FeatureRanker.inverse_transform", "FeatureRanker.feature_importances_")
+@case(
+    "franet.drop_correlated",
+    "DropCorrelated.fit",
+    *(f"CorrelatedColumns.{n}" for n in "columns dropped groups kept_names".split()),
+    *(f"CorrelatedColumns.{n}" for n in "lines named report summary symbol".split()),
+    *(f"CorrelatedColumns.{n}" for n in "to_frame transform".split()),
+    "franet.report.summarize_groups",
+)
+def prune():
+    from franet import DropCorrelated, drop_correlated
+    from franet.report import summarize_groups
+
+    found = drop_correlated(X, 0.8, exact=True).named(list("abcdefghi"))
+    DropCorrelated(similarity="spearman").fit_transform(X)
+    for part in ("dropped", "groups", "kept_names", "symbol"):
+        getattr(found, part)
+    for part in ("columns", "lines", "summary"):
+        getattr(found, part)()
+    for library in ("pandas", "polars"):
+        found.to_frame(library)
+    found.transform(X)
+    found._repr_html_()
+    found.report(FOLDER / "groups.html")
+    summarize_groups(found)
+
+
+@case("FeatureSelector.inverse_transform", "FeatureRanker.feature_importances_")
 def inverse_transform():
     MADE["ranker"].inverse_transform(MADE["selected"])
     _ = MADE["ranker"].feature_importances_

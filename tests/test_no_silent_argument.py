@@ -23,7 +23,7 @@ from evaluation.bad_rankers import (
     load_other,
     stand_in_for_sklearn,
 )
-from franet import AttributeNetwork, Cover, FRANe
+from franet import AttributeNetwork, Cover, FRANe, drop_correlated
 from franet.datasets import make_groups
 from franet.evaluation import Results, ResultsStore, evaluate, run
 from franet.evaluation.statistics import hierarchical
@@ -44,6 +44,7 @@ OTHER = X[:, ::-1] ** 3
 Y = (X[:, 0] > 0).astype(int)
 PAPER = FRANe(6, n_thresholds=12).fit(X)
 DENSE = FRANe(min_mean_degree=15.0).fit(X).network_
+PRUNED = drop_correlated(X, 0.7)
 COVER = Cover(4).fit(X)
 SETS = np.random.default_rng(0).random((8, 4))
 FOLDED = np.random.default_rng(1).random((2, 5, 10))
@@ -316,6 +317,16 @@ CASES = {
     "report.check_report": (
         {"path": "there.json", "force": True},
         {"path": "new.csv", "force": False},
+    ),
+    "report.summarize_groups": (
+        {"result": PRUNED},
+        {
+            "result": drop_correlated(X, 0.3),
+            "title": "mine",
+            "top": 1,
+            "seconds": 2.0,
+            "warnings": ["careful"],
+        },
     ),
     "report.summarize": (
         {"ranker": PAPER},

@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.fixes import parse_version
 
-from franet import Cover, DegenerateRankingWarning, FRANe
+from franet import Cover, DegenerateRankingWarning, DropCorrelated, FRANe
 from tables import TABLES, random
 
 X = TABLES["random"]
@@ -64,6 +64,9 @@ def faults(estimator):
         FRANe(quality="random", random_state=0),
         Cover(),
         Cover(similarity="spearman", n_features_to_select="auto"),
+        DropCorrelated(),
+        DropCorrelated(0.5, similarity="spearman", exact=True),
+        DropCorrelated(similarity="mixed", missing="error", keep_constant=True),
     ],
     expected_failed_checks=faults,
 )

@@ -25,19 +25,27 @@ if TYPE_CHECKING:
     )
     from franet.estimators._cover import Cover
     from franet.estimators._frane import FRANe
+    from franet.estimators._prune import (
+        CorrelatedColumns,
+        DropCorrelated,
+        drop_correlated,
+    )
     from franet.exceptions import DataError, DegenerateRankingWarning
     from franet.network import AttributeNetwork
 
 __all__ = [
     "AttributeNetwork",
+    "CorrelatedColumns",
     "Cover",
     "DataError",
     "DegenerateRankingWarning",
+    "DropCorrelated",
     "FRANe",
     "__version__",
     "anndata",
     "callbacks",
     "datasets",
+    "drop_correlated",
     "evaluation",
     "exceptions",
     "io",
@@ -51,10 +59,13 @@ __all__ = [
 # Loaded on first use: scikit-learn and numba take seconds, `import franet` does not.
 _HOME = {
     "AttributeNetwork": "franet.network",
+    "CorrelatedColumns": "franet.estimators._prune",
     "Cover": "franet.estimators._cover",
     "DataError": "franet.exceptions",
     "DegenerateRankingWarning": "franet.exceptions",
+    "DropCorrelated": "franet.estimators._prune",
     "FRANe": "franet.estimators._frane",
+    "drop_correlated": "franet.estimators._prune",
 }
 
 

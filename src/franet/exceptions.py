@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 __all__ = [
     "ApproximationWarning",
     "BackendError",
+    "CollapsedBlockWarning",
     "Column",
     "DataError",
     "DegenerateRankingWarning",
@@ -196,6 +197,20 @@ class MissingExtraError(ImportError):
 
 class ApproximationWarning(Message, UserWarning):
     """An approximate ranking may differ visibly from the exact one.
+
+    Parameters
+    ----------
+    problem : str
+        What is wrong and where; see `Message`.
+    *fields : Setting, Column or object
+        What stands in the places of `problem` and `remedy`.
+    remedy : str, default=""
+        What to do about it.
+    """
+
+
+class CollapsedBlockWarning(Message, UserWarning):
+    """Many columns are represented by one or two: a cutoff may lose what they hold.
 
     Parameters
     ----------

@@ -31,6 +31,7 @@ COMPUTE = {
     ("rank", "--checkpoint"),
     ("rank", "--max-memory"),
     ("rank", "--n-jobs"),
+    ("prune", "--n-jobs"),
     ("bench run", "--jobs"),
 }
 
@@ -159,8 +160,29 @@ BENCH_PLOT = {
     "--folds": (("three", "--out", "pictures"), ("--folds", "paper")),
     "--force": (("two", "--out", "drawn"), ("--force",)),
 }
+PRUNE = {
+    "--cutoff": ((), ("--cutoff", 0.3)),
+    "--similarity": (("--cutoff", 0.85), ("--similarity", "spearman")),
+    "--keep": (("--cutoff", 0.5), ("--keep", "g1")),
+    "--cost": ((), ("--cost", "cost.csv")),
+    "--missing": (("gaps.csv",), ("--missing", "error")),
+    "--keep-constant": (("constant.csv",), ("--keep-constant",)),
+    "--exact": ((), ("--exact",)),
+    "--n-jobs": ((), ("--n-jobs", 1)),
+    "--dropped": ((), ("--dropped", "out.csv")),
+    **{
+        name: RANK[name]
+        for name in (
+            "--output", "--report", "--force", "--json", "--format", "--transpose",
+            "--header", "--index", "--variable", "--feature-names",
+            "--drop-non-numeric", "--decimal",
+        )
+    },
+    "--quiet": ((), ("--quiet",)),
+}  # fmt: skip
 CASES = {
     "rank": RANK,
+    "prune": PRUNE,
     "evaluate": EVALUATE,
     "bench run": BENCH_RUN,
     "bench table": BENCH_TABLE,
@@ -207,6 +229,7 @@ def folder(tmp_path, monkeypatch):
     (place / "thousands.tsv").write_text("\n".join([tabs[0], *tabs[1:5], *tabs[1:5]]))
     (place / "names.txt").write_text("\n".join(f"n{j}" for j in range(10)))
     (place / "rows.txt").write_text("\n".join(f"r{j}" for j in range(60)))
+    save(place / "constant.csv", np.where(np.arange(10) == 4, 1.0, table))
     (place / "cost.csv").write_text("g1,100\n")
     (place / "groups.csv").write_text("g0,a\ng1,a\ng3,a\n")
     (place / "there.csv").write_text("old")
@@ -228,7 +251,7 @@ def folder(tmp_path, monkeypatch):
 def outcome(command, args, folder):
     """Return what a command prints and writes, without what differs by the clock."""
     words = [*command.split(), *args]
-    if command in ("rank", "evaluate"):
+    if command in ("rank", "prune", "evaluate"):
         files = [arg for arg in map(str, args) if arg in TABLES]
         words = [*command.split(), *(a for a in args if str(a) not in TABLES)]
         words.insert(1, *(files or ["data.csv"]))
@@ -246,7 +269,7 @@ def outcome(command, args, folder):
 
 # What comes out without the option; several options share it.
 PLAIN = {}
-TABLES = ("gaps.csv", "words.csv", "thousands.tsv")
+TABLES = ("constant.csv", "gaps.csv", "words.csv", "thousands.tsv")
 _CLOCK = ("seconds", "created", "memory", "rank_seconds", "run", "time")
 
 

@@ -1,4 +1,4 @@
-"""--include, --exclude, --cost, --groups, --weights: features as a user names them."""
+"""Options that name features: --include, --keep, --cost, --weights and the like."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from franet._common.files import unguard
 from franet.exceptions import DataError, Message, UsageError
 from franet.io._source import check_readable, open_text, reading
 
-_LISTS = ("include", "exclude")
+_LISTS = ("include", "exclude", "keep")
 # What a line of a file says of a feature.
 _FILES = {"cost": "cost", "groups": "group", "weights": "weight"}
 
@@ -36,7 +36,7 @@ def read_files(options: Mapping[str, Any]) -> Lines:
     return {
         option: _lines(option, options[option])
         for option in _FILES
-        if isinstance(options[option], Path)
+        if isinstance(options.get(option), Path)
     }
 
 
@@ -64,7 +64,7 @@ def find_features(
     for option in _LISTS:
         places = [
             _find(index, known, part, f"--{option}", UsageError)
-            for text in options[option]
+            for text in options.get(option, ())
             for part in _parts(text, known, f"--{option}")
         ]
         if places:

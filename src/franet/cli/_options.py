@@ -21,6 +21,7 @@ from franet.estimators._parameters import (
     FRANE,
     GREEDY,
     Choices,
+    Parameter,
     Range,
 )
 from franet.exceptions import UsageError
@@ -38,9 +39,16 @@ _DECLARED = {
 }
 # Parameters that name features: see `franet.cli._constraints`.
 OF_FEATURES = tuple(GREEDY)
+
+
+def option_of(name: str) -> str:
+    """Return the option that sets a parameter."""
+    return f"--{name.replace('_', '-')}"
+
+
 # The option of each parameter that has one.
 OPTIONS = {
-    name: f"--{name.replace('_', '-')}"
+    name: option_of(name)
     for parameters in _DECLARED.values()
     for name, parameter in parameters.items()
     if parameter.help
@@ -90,23 +98,28 @@ def _type_of(allowed: list[Any]) -> Any:
     for kind in allowed:
         if isinstance(kind, Range):
             ranges = click.IntRange if kind.kind is Integral else click.FloatRange
-            is_open = kind.closed == "neither"
-            high_open = is_open and kind.high is not None
-            return ranges(kind.low, kind.high, is_open, high_open)
+            low_open = kind.closed in ("neither", "right")
+            high_open = kind.closed == "neither" and kind.high is not None
+            return ranges(kind.low, kind.high, low_open, high_open)
+    if "boolean" in allowed:
+        return bool
     return int
 
 
-def _of_parameters(shown: Mapping[str, Mapping[str, Any]]) -> Rows:
+def of_parameters(
+    shown: Mapping[str, Mapping[str, Any]],
+    rankers: Mapping[str, Mapping[str, Parameter]] = _DECLARED,
+) -> Rows:
     """Return options that set parameters, and what click cannot know of them."""
     rows: Rows = {}
     for name, more in shown.items():
         declared = {
             ranker: parameters[name]
-            for ranker, parameters in _DECLARED.items()
+            for ranker, parameters in rankers.items()
             if name in parameters
         }
         texts = {each.help for each in declared.values()}
-        if len(declared) > len(texts):  # one text for all
+        if len(declared) > len(texts) or len(rankers) == 1:  # one text for all
             text = texts.pop()
             text = text[0].upper() + text[1:]
         else:
@@ -116,24 +129,24 @@ def _of_parameters(shown: Mapping[str, Mapping[str, Any]]) -> Rows:
         defaults = [each.unset or str(each.default or "") for each in declared.values()]
         default = "; ".join(dict.fromkeys(filter(None, defaults)))
         text += f".  [default: {default}]" if default else "."
-        rows[OPTIONS[name]] = (text, {"type": _type_of(allowed), **more})
+        rows[option_of(name)] = (text, {"type": _type_of(allowed), **more})
     return rows
 
 
 FLAG = {"is_flag": True}
 SEED = {"type": click.IntRange(0, 2**32 - 1)}
-_FILE = {"metavar": "FILE", "type": Reads(path_type=Path)}
+A_FILE = {"metavar": "FILE", "type": Reads(path_type=Path)}
 NEW_FILE = {"metavar": "FILE", "type": Writes(path_type=Path)}
-_FEATURES = {"metavar": "FEATURES", "multiple": True}
+FEATURES = {"metavar": "FEATURES", "multiple": True}
 AS_JSON: Rows = {"--json as_json": ("Print one JSON document.", FLAG)}
 _DETECTED = {"default": None, "show_default": "auto-detected"}
 _BACKENDS = one_of("auto", "numpy", "torch", "cuda", "dask")
 # Parameters that are listed elsewhere than under "Ranking".
 _CONSTRAINTS: dict[str, Mapping[str, Any]] = {
-    "include": _FEATURES,
-    "exclude": _FEATURES,
-    "cost": _FILE,
-    "groups": _FILE,
+    "include": FEATURES,
+    "exclude": FEATURES,
+    "cost": A_FILE,
+    "groups": A_FILE,
 }
 _COMPUTE: dict[str, Mapping[str, Any]] = {
     "backend": {"metavar": "NAME", "shell_complete": _BACKENDS},
@@ -179,7 +192,7 @@ _SECTIONS: dict[str, Rows] = {
             "method. An option that the ranker does not have is an error.",
             {"type": click.Choice(NAMES), "default": "cover"},
         ),
-        **_of_parameters(
+        **of_parameters(
             {name: _MORE.get(name, {}) for name in OPTIONS if name not in _ELSEWHERE}
         ),
         "--set settings": (
@@ -200,9 +213,7 @@ _SECTIONS: dict[str, Rows] = {
             {"metavar": "N", "type": click.IntRange(min=2)},
         ),
     },
-    "Constraints (cover, column-subset, facility-location)": _of_parameters(
-        _CONSTRAINTS
-    ),
+    "Constraints (cover, column-subset, facility-location)": of_parameters(
     "Output": {
         "--output": (
             "Write the full ranking to this .csv, .tsv, .json or .parquet file; of a "
@@ -219,7 +230,7 @@ _SECTIONS: dict[str, Rows] = {
         "--quiet": ("No table, no progress, no warnings.", FLAG),
     },
     "Compute": {
-        **_of_parameters(_COMPUTE),
+        **of_parameters(_COMPUTE),
         "--dry-run": ("Only predict what the work will take, then stop.", FLAG),
     },
 }

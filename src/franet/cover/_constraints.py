@@ -203,6 +203,25 @@ def read_weights(
     return weights
 
 
+def read_preferences(
+    names: NDArray[Any], keep: Any, cost: Any
+) -> tuple[list[int], NDArray[np.float64]]:
+    """Return which features a user wants to keep, and what each costs, checked.
+
+    Parameters
+    ----------
+    names : ndarray of str
+        The names of all features.
+    keep : sequence of str or int, optional
+        Features by name or position.
+    cost : mapping or array-like of shape (n,), optional
+        Positive costs; a mapping names some features, others cost 1.
+    """
+    index = FeatureIndex(names)
+    costs = _numbers(index, cost, "cost", _POSITIVE)
+    return _features(index, keep, "keep"), costs
+
+
 def by_position(parameters: Mapping[str, Any], names: NDArray[Any]) -> dict[str, Any]:
     """Return the parameters that name features, with positions instead of names.
 

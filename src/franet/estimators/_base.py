@@ -87,7 +87,80 @@ class Need(NamedTuple):
     values: tuple[Any, ...]
 
 
-class FeatureRanker(StabilityMixin, CallbackSupportMixin, SelectorMixin, BaseEstimator):
+class FeatureSelector(SelectorMixin, BaseEstimator):
+    """A base for what keeps some columns of a table: ``support_`` says which."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
+    # What else can be done about columns of text.
+    _for_text: ClassVar[Setting | None] = None
+
+    support_: NDArray[np.bool_]
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+
+    def _validate_params(self) -> None:
+        """Check each parameter."""
+        for name, value in self.get_params(deep=False).items():
+            try:
+                validate_parameter_constraints(
+                    self._parameter_constraints, {name: value}, type(self).__name__
+                )
+            except InvalidParameterError as err:
+                rest = str(err).partition(f"'{name}'")[2]
+                raise ParameterError("The '{}'{}", Setting(name), rest) from None
+
+    def transform(self, X: Any) -> Any:
+        """Keep the selected features of a table.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or AnnData of shape (n_samples, n_features)
+            The table.
+
+        Returns
+        -------
+        X_r : array of shape (n_samples, n_features_)
+            Its selected columns, in the order of the table; of NumPy, or as
+            `set_output` says.
+        """
+        if getattr(self, "similarity", None) == "mixed" and stays_polars(self, X):
+            return X[:, self.support_.nonzero()[0].tolist()]
+        # Of NumPy, and so are results. Some versions take the wrong columns otherwise.
+        with config_context(array_api_dispatch=False), fitted_table(self, X) as table:
+            return super().transform(table)
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Put selected features back in their places, among columns of zeros.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features_)
+            The selected columns.
+
+        Returns
+        -------
+        X_original : array of shape (n_samples, n_features_in_)
+            A table as wide as that of the fit.
+        """
+        with config_context(array_api_dispatch=False):
+            return super().inverse_transform(as_numpy(X))
+
+    def _for_gaps(self, is_sparse: bool) -> Setting | None:
+        """Return what else can be done about missing values."""
+        return None
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        return self.support_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = False
+        return tags
+
+
+class FeatureRanker(StabilityMixin, CallbackSupportMixin, FeatureSelector):
     """A base for rankers of features.
 
     A ranker computes scores in `_fit` and calls `_set_scores`; selecting,
@@ -126,17 +199,12 @@ class FeatureRanker(StabilityMixin, CallbackSupportMixin, SelectorMixin, BaseEst
 
     # What a ranker with the parameter `backend` can run on.
     _backends: ClassVar[tuple[str, ...]] = ()
-    # What else can be done about columns of text.
-    _for_text: ClassVar[Setting | None] = None
-
     # What a fit finds besides scores: nothing, `network_` of similar features, or one
     # in which picks represent the others.
     _finds: ClassVar[Literal["ranking", "network", "representatives"]] = "ranking"
 
     n_features_to_select: int | float | str | None
     backend: Any
-    n_features_in_: int
-    feature_names_in_: NDArray[Any]
     # Why the ranking says little, in words; for the report, where a warning was missed.
     _diagnosis: str = ""
 
@@ -175,14 +243,7 @@ class FeatureRanker(StabilityMixin, CallbackSupportMixin, SelectorMixin, BaseEst
 
     def _validate_params(self) -> None:
         """Check each parameter, and refuse one that would be ignored."""
-        for name, value in self.get_params(deep=False).items():
-            try:
-                validate_parameter_constraints(
-                    self._parameter_constraints, {name: value}, type(self).__name__
-                )
-            except InvalidParameterError as err:
-                rest = str(err).partition(f"'{name}'")[2]
-                raise ParameterError("The '{}'{}", Setting(name), rest) from None
+        super()._validate_params()
         if self._backends:
             self._place()
         for name, need in self._needs.items():
@@ -284,42 +345,6 @@ class FeatureRanker(StabilityMixin, CallbackSupportMixin, SelectorMixin, BaseEst
         check_apart(path, known_files(X))
         page.write(page.summarize(self, X, top=top), path, force=True)
 
-    def transform(self, X: Any) -> Any:
-        """Keep the selected features of a table.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or AnnData of shape (n_samples, n_features)
-            The table.
-
-        Returns
-        -------
-        X_r : array of shape (n_samples, n_features_)
-            Its selected columns, in the order of the table; of NumPy, or as
-            `set_output` says.
-        """
-        if getattr(self, "similarity", None) == "mixed" and stays_polars(self, X):
-            return X[:, self.support_.nonzero()[0].tolist()]
-        # Of NumPy, and so are results. Some versions take the wrong columns otherwise.
-        with config_context(array_api_dispatch=False), fitted_table(self, X) as table:
-            return super().transform(table)
-
-    def inverse_transform(self, X: Any) -> Any:
-        """Put selected features back in their places, among columns of zeros.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features_)
-            The selected columns.
-
-        Returns
-        -------
-        X_original : array of shape (n_samples, n_features_in_)
-            A table as wide as that of the fit.
-        """
-        with config_context(array_api_dispatch=False):
-            return super().inverse_transform(as_numpy(X))
-
     @available_if(_rebuilds)
     def score(self, X: Any, y: Any = None) -> float:
         """Tell how well the selected features rebuild a table, such as held-out rows.
@@ -346,14 +371,6 @@ class FeatureRanker(StabilityMixin, CallbackSupportMixin, SelectorMixin, BaseEst
         check_is_fitted(self)
         score: float = connected("evaluation").reconstruction(self, X)
         return score
-
-    def _for_gaps(self, is_sparse: bool) -> Setting | None:
-        """Return what else can be done about missing values."""
-        return None
-
-    def _get_support_mask(self) -> NDArray[np.bool_]:
-        check_is_fitted(self)
-        return self.support_
 
     def __sklearn_clone__(self) -> Any:
         if not hasattr(getattr(self, "backend", None), "submit"):
@@ -395,9 +412,3 @@ class FeatureRanker(StabilityMixin, CallbackSupportMixin, SelectorMixin, BaseEst
     def _for_notebook(self, best: NDArray[np.intp]) -> tuple[str, dict[str, list[str]]]:
         """Return what else a notebook shows: HTML, and columns of the best features."""
         return "", {}
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = False
-        return tags

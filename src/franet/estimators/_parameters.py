@@ -25,7 +25,7 @@ class Range(NamedTuple):
         ``Integral`` or ``Real``.
     low, high : int, float or None
         The ends; None is infinity.
-    closed : {"left", "neither"}
+    closed : {"left", "right", "neither"}
         Which end belongs to it.
     """
 
@@ -213,6 +213,44 @@ FRANE = {
         "cover: about 2 GB for tables that do not fit; frane: half of what is free",
     ),
     "random_state": Parameter(None, ("random_state",)),
+    "n_jobs": _N_JOBS,
+}
+
+PRUNE = {
+    "cutoff": Parameter(
+        0.9,
+        (Range(Real, 0, 1, "right"),),
+        "columns that are correlated this much, or more, are not kept together",
+    ),
+    "similarity": Parameter(
+        "correlation",
+        (Choices(("correlation", "spearman", "mixed")),),
+        "how alike two columns are; mixed compares text and categories with numbers",
+    ),
+    # A single name has an error of its own, which says how to write it.
+    "keep": Parameter(
+        None,
+        (None, "array-like", str),
+        "columns that are kept in any case, by name or position, separated by commas; "
+        "may be repeated",
+    ),
+    "cost": Parameter(
+        None,
+        (None, "array-like", dict),
+        "a csv or tsv file with lines 'column,cost'; others cost 1, and cheap columns "
+        "are kept",
+    ),
+    "missing": Parameter(
+        "pairwise",
+        (Choices(("pairwise", "error")),),
+        "what NaN means, a gap that two columns leave out, or an error",
+    ),
+    "keep_constant": Parameter(False, ("boolean",), "keep constant columns"),
+    "exact": Parameter(
+        False,
+        ("boolean",),
+        "search for the fewest columns, and prove how few there are",
+    ),
     "n_jobs": _N_JOBS,
 }
 

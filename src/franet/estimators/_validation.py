@@ -47,7 +47,9 @@ def kind_of(table: Any) -> str:
     return "sparse" if sparse.issparse(table) else "dense"
 
 
-def check_table(estimator: Any, X: Any, *, lazy: bool = False) -> Any:
+def check_table(
+    estimator: Any, X: Any, *, lazy: bool = False, missing: str | None = None
+) -> Any:
     """Return the table as float32 or float64, dense or sparse; never a changed input.
 
     Sets ``n_features_in_`` and ``feature_names_in_`` on the estimator. Integers and
@@ -56,11 +58,12 @@ def check_table(estimator: Any, X: Any, *, lazy: bool = False) -> Any:
     With ``similarity="mixed"`` a table that holds text is returned as a `CodedTable`.
     With ``lazy``, a table that does not lie in memory is returned as `Columns` under
     the correlations; its values are checked by those who read them. Otherwise it is
-    read into memory, if it fits.
+    read into memory, if it fits. `missing` is used in place of the estimator's own.
     """
     columns = open_columns(X)
     similarity = getattr(estimator, "similarity", None)
-    allow_missing = getattr(estimator, "missing", "error") == "pairwise"
+    missing = getattr(estimator, "missing", "error") if missing is None else missing
+    allow_missing = missing == "pairwise"
     if columns is None:
         X, names = in_memory(X)
     elif lazy and not allow_missing and similarity in CORRELATIONS:

@@ -2,9 +2,11 @@
 
 `summarize` makes a plain dict of a fitted ranker, `render` makes a page of the dict,
 `write` writes the page (or the dict, as JSON) to a file. Bokeh and jinja2 are needed
-for the page only, and loaded when it is made.
+for the page only, and loaded when it is made. `summarize_groups` does the same for what
+`drop_correlated` returned.
 """
 
+from franet.report._groups import summarize_groups
 from franet.report._page import check_installed, check_report, render, write
 from franet.report._summary import FORMAT, VERSION, summarize
 
@@ -15,6 +17,7 @@ __all__ = [
     "check_report",
     "render",
     "summarize",
+    "summarize_groups",
     "write",
 ]
 

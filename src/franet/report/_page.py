@@ -14,6 +14,7 @@ from franet._common.checked import FLAG, PATH, checked
 from franet._common.files import AnyPath, atomic_write, check_target
 from franet._common.optional import require
 from franet.exceptions import UsageError
+from franet.report import _groups
 from franet.report._summary import FORMAT, VERSION
 from franet.report._text import (
     community_color,
@@ -47,7 +48,7 @@ def render(summary: dict[str, Any]) -> str:
     Parameters
     ----------
     summary : dict
-        What `summarize` returned, or the same read from JSON.
+        What `summarize` or `summarize_groups` returned, or the same read from JSON.
 
     Returns
     -------
@@ -55,10 +56,13 @@ def render(summary: dict[str, Any]) -> str:
         One HTML document with all that it needs inside. The same summary makes the
         same page.
     """
-    if (summary.get("format"), summary.get("version")) != (FORMAT, VERSION):
+    kind = summary.get("format"), summary.get("version")
+    if kind == (_groups.FORMAT, _groups.VERSION):
+        return _render_groups(summary)
+    if kind != (FORMAT, VERSION):
         raise UsageError(
             f"summary is not a report of version {VERSION}.",
-            remedy="Make it by franet.report.summarize.",
+            remedy="Make it by franet.report.summarize or summarize_groups.",
         )
     check_installed()
     from bokeh.resources import Resources
@@ -76,6 +80,13 @@ def render(summary: dict[str, Any]) -> str:
         legend=_legend(summary),
         share=_shares(summary),
     )
+
+
+def _render_groups(summary: dict[str, Any]) -> str:
+    """Return the page of the groups of correlated columns, which needs no script."""
+    check_installed()
+    page = _environment().get_template("groups.html")
+    return page.render(s=summary, css=_template("report.css"), policy=_policy([]))
 
 
 def _template(name: str) -> str:
@@ -103,6 +114,7 @@ def _policy(scripts: list[str]) -> str:
     """Return a policy under which only our own scripts run and nothing is loaded."""
     digests = [hashlib.sha256(script.encode()).digest() for script in scripts]
     hashes = " ".join(f"'sha256-{b64encode(one).decode()}'" for one in digests)
+    hashes = hashes or "'none'"
     return (
         f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; "
         "img-src data: blob:; font-src data:; connect-src 'none'; base-uri 'none'; "
@@ -241,7 +253,7 @@ def write(summary: dict[str, Any], path: AnyPath, *, force: bool = False) -> Non
     Parameters
     ----------
     summary : dict
-        What `summarize` returned.
+        What `summarize` or `summarize_groups` returned.
     path : path-like
         The file: a page that needs nothing else if its name ends in .html, the dict
         itself if it ends in .json.

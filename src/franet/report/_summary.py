@@ -137,7 +137,7 @@ def summarize(
         "cover": _cover(ranker, labels) if listing.is_cover else None,
         "heat": heat_map(listing),
         "parameters": _parameters(ranker),
-        "versions": _versions(),
+        "versions": versions(),
         "seconds": None if seconds is None else round(seconds, 3),
     }
 
@@ -218,7 +218,8 @@ def _parameters(ranker: Any) -> dict[str, Any]:
     return {name: plain(value) for name, value in given.items()}
 
 
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """Return the versions of what a report was made with."""
     found = {"franet": __version__, "python": platform.python_version()}
     for library in _LIBRARIES:
         try:

@@ -252,6 +252,34 @@ class FileColumns(Columns):
         return self.file.read_columns(self.shape[1], start, stop).T
 
 
+class ChosenColumns(Columns):
+    """Some columns of a table, in any order.
+
+    Parameters
+    ----------
+    table : Columns
+        The table.
+    columns : ndarray of int
+        Their positions in it.
+    """
+
+    def __init__(self, table: Columns, columns: NDArray[np.intp]) -> None:
+        names = None if table.names is None else table.names[columns]
+        super().__init__((table.shape[0], len(columns)), table.dtype, names)
+        self._table, self._columns = table, columns
+        self.has_columns, self.has_rows = table.has_columns, table.has_rows
+        self.for_gaps, self.source = table.for_gaps, table.source
+
+    def read(self, start: int, stop: int) -> NDArray[Any]:
+        """Return some columns."""
+        columns = self._columns[start:stop]
+        return np.hstack([self._table.read(int(j), int(j) + 1) for j in columns])
+
+    def read_rows(self, start: int, stop: int) -> NDArray[Any]:
+        """Return some rows."""
+        return self._table.read_rows(start, stop)[:, self._columns]
+
+
 class ParquetColumns(Columns):
     """The columns of a parquet file; missing values are NaN.
 

@@ -71,6 +71,7 @@ def open_source(
     max_memory: int | None = None,
     n_thresholds: int = 100,
     n_threads: int = 1,
+    rough: bool = False,
 ) -> Opened:
     """Return the source of a table's similarities, and which columns it leaves out.
 
@@ -92,6 +93,9 @@ def open_source(
         standardized features take more, they lie in a temporary file.
     n_thresholds, n_threads : int
         What the search will need depends on them. No result does.
+    rough : bool, default=False
+        Whether tiles of dense correlations are float32, with a bound on their error,
+        whatever the type of the table.
     """
     none = np.zeros(X.shape[1], bool)
     if callable(similarity):
@@ -106,7 +110,7 @@ def open_source(
     if isinstance(X, CodedTable):
         return open_mixed(X)
     budget = Budget.of(max_memory, n_thresholds, n_threads)
-    return _open_correlation(X, similarity, pairwise, budget)
+    return _open_correlation(X, similarity, pairwise, budget, rough)
 
 
 def _columns_at_hand(X: Any) -> Any:
@@ -114,7 +118,7 @@ def _columns_at_hand(X: Any) -> Any:
 
 
 def _open_correlation(
-    X: Any, similarity: str, pairwise: bool, budget: Budget
+    X: Any, similarity: str, pairwise: bool, budget: Budget, rough: bool
 ) -> Opened:
     # Between numbers alone the mixed similarity is the absolute correlation.
     absolute = similarity in ("abs-correlation", "mixed")
@@ -132,7 +136,7 @@ def _open_correlation(
         X.sum_duplicates()
         check_finite(X, table.names, False, table.for_gaps)
         return _open_sparse(X, absolute, ranks, budget)
-    return open_dense(table, absolute, ranks, budget)
+    return open_dense(table, absolute, ranks, budget, rough)
 
 
 def _fits(table: SparseColumns, budget: Budget) -> bool:

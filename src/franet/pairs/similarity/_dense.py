@@ -92,7 +92,9 @@ def too_little(n: int, budget: Budget, needed: int) -> UsageError:
     )
 
 
-def open_dense(table: Columns, absolute: bool, ranks: bool, budget: Budget) -> Opened:
+def open_dense(
+    table: Columns, absolute: bool, ranks: bool, budget: Budget, rough: bool = False
+) -> Opened:
     """Return the source of the correlations, and which columns are constant.
 
     Parameters
@@ -105,11 +107,15 @@ def open_dense(table: Columns, absolute: bool, ranks: bool, budget: Budget) -> O
         Whether values are replaced by their ranks first.
     budget : Budget
         The memory.
+    rough : bool, default=False
+        Whether tiles are float32, whatever the type of the table.
     """
     if suits_gram(table.shape):
         return _open_gram(table, absolute, ranks, budget)
     m, n = table.shape
     dtype = np.dtype(np.float64) if ranks else table.dtype
+    if rough:
+        dtype = np.dtype(np.float32)
     block = block_size(n, BLOCK[dtype])
     size = block_bytes(block, m, dtype)
     room = budget.most - budget.reserved(n, block)

@@ -1,0 +1,1 @@
+"""Dropping correlated columns: pure functions behind `drop_correlated`."""
