@@ -242,7 +242,7 @@ def score():
 
 @case("StabilityMixin.stability")
 def stability():
-    MADE["ranker"].stability(X, n_boot=4)
+    MADE["ranker"].stability(X, n_halves=4)
 
 
 @case("AttributeNetwork.communities", "Communities.members")

@@ -327,6 +327,7 @@ CASES = {
             "title": "mine",
             "seconds": 2.0,
             "warnings": ["careful"],
+            "stability": PAPER.stability(X, 2),
         },
     ),
 }
@@ -343,13 +344,12 @@ APART = {
 METHODS = {
     "stability": (
         PAPER.stability,
-        {"X": X, "n_boot": 6},
+        {"X": X, "n_halves": 6},
         {
             "X": OTHER,
-            "n_boot": 8,
+            "n_halves": 8,
             "top": 3,
             "level": 0.5,
-            "method": "half",
             "random_state": 1,
         },
     ),
