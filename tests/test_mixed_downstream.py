@@ -9,7 +9,6 @@ import polars as pl
 import pytest
 
 from franet import DataError, FRANe
-from franet.exceptions import UsageError
 from franet.network._origin import similarities
 from franet.pairs.alike import correlations
 from franet.pairs.coded import code_table

@@ -13,8 +13,8 @@ from sklearn.exceptions import NotFittedError
 from franet import Cover, DegenerateRankingWarning, FRANe
 from franet.datasets import make_groups
 from franet.estimators._draws import Draws
-from franet.evaluation.stability import jaccard, kuncheva
 from franet.estimators._stability import _of_new_halves
+from franet.evaluation.stability import jaccard, kuncheva
 from franet.exceptions import DataError, UsageError
 from franet.rankers import (
     RANKERS,

@@ -12,6 +12,8 @@ MOST = 0.9
 ALIKE = 0.9
 # Below this share a first pick is a matter of chance.
 DOUBTFUL = 0.5
+# Neither better nor worse than random columns, as far as the folds show.
+UNDECIDED = "undecided"
 
 
 def how_stable(
@@ -129,6 +131,131 @@ def not_measured(why: str = "") -> str:
         "--stability 20; in Python ranker.report(path, X, stability="
         "ranker.stability(X))."
     )
+
+
+def judged_at(title: str, at: int, suggested: tuple[str, int] | None) -> str:
+    """Return what a table of judged rankers shows.
+
+    Parameters
+    ----------
+    title : str
+        The measure.
+    at : int
+        The number of features.
+    suggested : (str, int) or None
+        The ranker that suggests a number, and the number.
+
+    Examples
+    --------
+    >>> judged_at("R²", 8, ("cover", 8))
+    'R² at 8 features, as cover suggests: mean and 95 % interval over the folds.'
+    """
+    by = f", as {suggested[0]} suggests" if suggested and suggested[1] == at else ""
+    return f"{title} at {_features(at)}{by}: mean and 95 % interval over the folds."
+
+
+def where_best(title: str, found: Sequence[tuple[int, str, bool]]) -> str:
+    """Return at which numbers of features each ranker is best.
+
+    Parameters
+    ----------
+    title : str
+        The measure.
+    found : sequence of (int, str, bool)
+        The number of features, the best ranker, and whether the 95 % interval of its
+        lead over the second best is above 0.
+
+    Examples
+    --------
+    >>> where_best("R²", [(1, "a", True), (2, "b", False), (4, "a", False)])
+    'R²: a is best at 1 and 4 features (clearly at 1); b at 2 (not clearly).'
+    """
+    parts: list[str] = []
+    for ranker in dict.fromkeys(best for _, best, _ in found):
+        counts = [k for k, best, _ in found if best == ranker]
+        sure = [k for k, best, clear in found if best == ranker and clear]
+        if not sure:
+            how = "not clearly"
+        else:
+            how = "clearly" if sure == counts else f"clearly at {_series(sure)}"
+        many = "feature" if counts == [1] else "features"
+        what = f"{_series(counts)} ({how})"
+        if not parts:
+            what = f"{_series(counts)} {many} ({how})"
+        parts.append(f"{ranker}{'' if parts else ' is best'} at {what}")
+    return f"{title}: {'; '.join(parts)}."
+
+
+def recommended(
+    title: str,
+    ranker: str,
+    n_features: int,
+    interval: tuple[int, int],
+    value: float,
+    value_interval: tuple[float, float] | None,
+    best: float,
+    verdict: str,
+    suggested_by: str,
+) -> str:
+    """Return which features to keep, by which measure.
+
+    Parameters
+    ----------
+    title : str
+        The measure.
+    ranker : str
+        The ranker.
+    n_features : int
+        How many of its features.
+    interval : tuple of int
+        Where that number lies in bootstrap samples of the folds.
+    value : float
+        The measure there.
+    value_interval : tuple of float or None
+        Its 95 % interval over the folds.
+    best : float
+        The best value at any number.
+    verdict : str
+        How it compares with random columns; "" if not known.
+    suggested_by : str
+        Which ranker suggests the number; "" if none does.
+
+    Examples
+    --------
+    >>> recommended("R²", "a", 8, (8, 8), 0.8, None, 0.9, "", "a")
+    'By R², keep 8 features of a, as it suggests: 0.800.'
+    """
+    folds = ""
+    if value_interval is not None:
+        low, high = value_interval
+        folds = f" ({low:.3f} to {high:.3f} over the folds)"
+    keep = f"By {title}, keep {_features(n_features)} of {ranker}"
+    if suggested_by:
+        by = (
+            "as it suggests"
+            if suggested_by == ranker
+            else f"as {suggested_by} suggests"
+        )
+        text = f"{keep}, {by}: {value:.3f}{folds}."
+    else:
+        low_k, high_k = interval
+        sure = f"{low_k} to {high_k}" if low_k < high_k else f"{low_k}"
+        text = (
+            f"{keep} ({sure} in 90 % of bootstrap samples): {value:.3f}{folds}; the "
+            f"best of all is {best:.3f}."
+        )
+    if verdict == UNDECIDED:
+        return f"{text} Whether it beats random columns there is undecided."
+    return f"{text} At that number it is {verdict}." if verdict else text
+
+
+def _features(count: int) -> str:
+    return "1 feature" if count == 1 else f"{count:,} features"
+
+
+def _series(counts: Sequence[int]) -> str:
+    *first, last = [f"{k:,}" for k in counts]
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _of(count: int, total: int) -> str:
