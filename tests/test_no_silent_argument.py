@@ -83,7 +83,7 @@ def plain(value):
     if isinstance(value, pd.DataFrame):
         return value.to_json()
     if isinstance(value, np.ndarray):
-        return value.shape, value.tolist()
+        return value.shape, repr(value.tolist())  # NaN is not equal to itself
     if isinstance(value, dict):
         return {str(key): plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
@@ -381,13 +381,18 @@ METHODS = {
         {
             "ranker": "random",
             "dataset": "b",
-            "measure": "r2",
+            "measure": "rmae",
         },
     ),
     "results.table": (
         TWO.table,
         {"at": 4, "dataset": "a"},
-        {"at": 2, "measure": "r2", "dataset": "b"},
+        {"at": 2, "measure": "rmae", "dataset": "b"},
+    ),
+    "results.lead": (
+        TWO.lead,
+        {"dataset": "a"},
+        {"measure": "rmae", "dataset": "b"},
     ),
     "results.stability": (
         TWO.stability,
