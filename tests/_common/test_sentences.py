@@ -63,7 +63,9 @@ def test_rates_of_permuted_columns():
     )
     said = how_stable(8, 0, 0, 0.1, [0.125, 0.125])
     assert "and 12 % where" in said
-    assert how_stable(3, 3, 3, 1.0, [], everything=True).startswith("Everything is")
+    assert how_stable(3, 3, 3, 1.0, [], has_choice=False).startswith(
+        "No other features"
+    )
 
 
 def test_a_first_pick_is_doubtful_below_one_half():
@@ -101,8 +103,8 @@ def test_recommendations():
         "(0.700 to 0.900 over the folds); the best of all is 0.950."
     )
     assert recommended(*given, "undecided", "cover") == (
-        "By R², keep 8 features of a, as cover suggests: 0.800 (0.700 to 0.900 over the "
-        "folds). Whether it beats random columns there is undecided."
+        "By R², keep 8 features of a, as cover suggests: 0.800 (0.700 to 0.900 over "
+        "the folds). Whether it beats random columns there is undecided."
     )
     said = recommended(*given, "better than random", "a")
     assert said.endswith("At that number it is better than random.")

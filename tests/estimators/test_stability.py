@@ -364,9 +364,14 @@ def test_columns_that_are_looked_at_alone_are_not_permuted():
 
 def test_everything_is_picked():
     X = random(30, 6)
-    found = Cover(6).fit(X).stability(X, 4)
-    assert found.sentence.startswith("Everything is picked")
-    assert len(found.permuted) == 0
+    ones = np.column_stack([X, np.ones(30)])
+    choices = ((Cover(6), X), (Cover(6), ones), (Cover(2, include=[3, 1]), X))
+    for ranker, table in choices:
+        found = ranker.fit(table).stability(table, 4)
+        assert not found.has_choice
+        assert found.sentence.startswith("No other features could be picked")
+        assert len(found.permuted) == 0
+    assert Cover(5).fit(ones).stability(ones, 4).has_choice
 
 
 def test_a_feature_that_has_to_be_picked_is_picked():

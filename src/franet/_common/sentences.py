@@ -22,7 +22,7 @@ def how_stable(
     n_held: int,
     agreement: float,
     permuted: Sequence[float],
-    everything: bool = False,
+    has_choice: bool = True,
 ) -> str:
     """Return whether other samples would lead to the same selection.
 
@@ -38,16 +38,16 @@ def how_stable(
         The share of what one half picks that the other half picks, too.
     permuted : sequence of float
         The same for tables whose columns are permuted; empty if not known.
-    everything : bool, default=False
-        Whether there is nothing else to pick.
+    has_choice : bool, default=True
+        Whether anything else could be picked.
 
     Examples
     --------
     >>> how_stable(16, 16, 16, 0.9, [0.1])
     'These 16 are stable: other samples would pick the same features.'
     """
-    if everything:
-        return "Everything is picked: other samples could not pick anything else."
+    if not has_choice:
+        return "No other features could be picked: any samples would pick these."
     these = "This pick" if n_picks == 1 else f"These {n_picks:,}"
     are = "is" if n_picks == 1 else "are"
     if permuted and agreement <= max(permuted):

@@ -24,6 +24,8 @@ from franet.estimators._draws import FEWEST, Draws
 from franet.estimators._validation import TableOfFit, names_of
 from franet.exceptions import DataError, Setting, UsageError
 from franet.pairs.alike import correlations, dissimilarities
+from franet.pairs.coded import CodedTable
+from franet.pairs.similarity._sparse import constant_in
 
 # Draws where no number is given.
 HALVES = 20
@@ -88,6 +90,9 @@ class Stability:
         The level of the intervals.
     n_degenerate : int
         In how many draws the ranking said little; see `DegenerateRankingWarning`.
+    has_choice : bool
+        Whether other samples could lead to another selection; False where all columns
+        that vary are selected, or as many as `include` names.
     """
 
     names: NDArray[Any]
@@ -107,6 +112,7 @@ class Stability:
     n_halves: int
     level: float
     n_degenerate: int
+    has_choice: bool
 
     @cached_property
     def sentence(self) -> str:
@@ -118,7 +124,7 @@ class Stability:
             int(np.sum(self.held[picks] >= STABLE)),
             self.agreement,
             self.permuted.tolist(),
-            everything=self.top == len(self.names),
+            has_choice=self.has_choice,
         )
 
     @cached_property
@@ -302,6 +308,10 @@ class StabilityMixin:
         again, by = matcher.find(picks, ranks)
         alone, held = matcher.between_halves(ranks)
         forced = np.isin(picks, _forced(self))
+        is_fixed = np.zeros(n, bool)
+        if not isinstance(table, CodedTable):
+            is_fixed = constant_in(table)
+        has_choice = bool(top < n - is_fixed.sum() and not forced.all())
         shares = np.full((2, n), np.nan)
         for share, found, mean in (
             (shares[0], again, alone),
@@ -319,20 +329,23 @@ class StabilityMixin:
             held=shares.max(axis=0),
             interchangeable=_interchangeable(picks, by),
             agreement=held,
-            permuted=self._when_permuted(table, top, random_state, n_threads),
+            permuted=self._when_permuted(table, top, random_state, n_threads)
+            if has_choice
+            else np.empty(0),
             kuncheva=kuncheva,
             jaccard=jaccard,
             top=int(top),
             n_halves=int(n_halves),
             level=float(level),
             n_degenerate=n_degenerate,
+            has_choice=has_choice,
         )
 
     def _when_permuted(
         self, table: Any, top: int, seed: int | None, n_threads: int
     ) -> NDArray[np.float64]:
         """Return how well halves agree where columns have nothing to do with others."""
-        if not self._relates or top == table.shape[1]:
+        if not self._relates:
             return np.empty(0)
         draws = Draws(self, table, 2 * PERMUTED, seed, permuted=True)
         try:
