@@ -197,12 +197,20 @@ def add_stability(
     See `FeatureRanker.stability`.
     """
     found = _stability(ranking, n_halves, seed, n_jobs)
-    order = ranking.fitted.order_
-    for name, of_all in _shares(found).items():
+    for name in ("rank_low", "rank_high", "selected", "picked_again", "held"):
+        of_all = getattr(found, name)
         # Of a feature that was not picked there is no share.
-        numbers = np.issubdtype(of_all.dtype, np.integer)
-        values = of_all[order].tolist()
-        ranking.columns[name] = values if numbers else [_number(x) for x in values]
+        whole = np.issubdtype(of_all.dtype, np.integer)
+        values = [x if whole else _number(x) for x in of_all.tolist()]
+        shown = "selected_share" if name == "selected" else name
+        ranking.columns[shown] = [values[j] for j in ranking.fitted.order_]
+        for row in ranking.summary["features"]:
+            row[shown] = values[row["index"]]
+    ranking.summary["stability"] = {
+        **{name: getattr(found, name) for name in _AGREEMENT},
+        "permuted": found.permuted.tolist(),
+        "sentences": found.sentences,
+    }
     return found
 
 
@@ -211,7 +219,7 @@ def stability_unasked(
 ) -> Stability | str:
     """Return how sure ranks are where this takes little time, or why it is not known.
 
-    What is shown has it, too; columns of files do not depend on time.
+    It is for the report alone: what else is shown does not depend on time.
     """
     fitted, summary = ranking.fitted, ranking.summary
     if summary["n_examples"] is None:
@@ -241,32 +249,12 @@ def stability_unasked(
 def _stability(
     ranking: Ranking, n_halves: int, seed: int | None, n_jobs: int | None
 ) -> Stability:
-    """Rank half-samples, and add what comes of it to what is shown."""
-    summary, fitted = ranking.summary, ranking.fitted
-    found: Stability = fitted.stability(
-        ranking.X, n_halves, random_state=0 if seed is None else seed, n_jobs=n_jobs
+    """Return how sure the ranking is, with the names of the features."""
+    seed = 0 if seed is None else seed
+    found: Stability = ranking.fitted.stability(
+        ranking.X, n_halves, random_state=seed, n_jobs=n_jobs
     )
-    for name, of_all in _shares(found).items():
-        for row in summary["features"]:
-            value = of_all[row["index"]].item()
-            row[name] = value if isinstance(value, int) else _number(value)
-    names = dataclasses.replace(found, names=np.array(ranking.labels, object))
-    summary["stability"] = {
-        **{name: getattr(found, name) for name in _AGREEMENT},
-        "permuted": found.permuted.tolist(),
-        "sentences": names.sentences,
-    }
-    return names
-
-
-def _shares(found: Stability) -> dict[str, Any]:
-    return {
-        "rank_low": found.rank_low,
-        "rank_high": found.rank_high,
-        "selected_share": found.selected,
-        "picked_again": found.picked_again,
-        "held": found.held,
-    }
+    return dataclasses.replace(found, names=np.array(ranking.labels, object))
 
 
 def _check_constraints(
