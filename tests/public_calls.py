@@ -268,7 +268,7 @@ def score():
 
 @case("StabilityMixin.stability")
 def stability():
-    MADE["ranker"].stability(X, n_boot=4)
+    MADE["ranker"].stability(X, n_halves=4)
 
 
 @case("AttributeNetwork.communities", "Communities.members")
@@ -454,17 +454,21 @@ def record():
 @case(
     *(
         f"Results.{n}"
-        for n in "curve has name_of of plot_curves recommend rows".split()
+        for n in "curve has lead measure name_of of overlap plot_curves".split()
     ),
     *(f"Results.{n}" for n in "scores stability table to_pandas values".split()),
+    *(f"Results.{n}" for n in "recommend rows".split()),
     "Results.verdicts",
 )
 def results():
     found = MADE["results"]
     found.curve("frane")
     found.has("table", "frane")
+    found.lead()
+    found.measure()
     found.name_of(found.records[0])
     found.of("table", "frane")
+    found.overlap("table", "frane")
     found.plot_curves()
     found.recommend()
     list(found.rows())

@@ -9,7 +9,6 @@ import polars as pl
 import pytest
 
 from franet import DataError, FRANe
-from franet.exceptions import UsageError
 from franet.network._origin import similarities
 from franet.pairs.alike import correlations
 from franet.pairs.coded import code_table
@@ -136,19 +135,11 @@ def test_correlations_of_a_table_with_categories():
 @pytest.mark.parametrize("kind", FRAMES)
 def test_stability(kind):
     ranker = fit(FRAMES[kind], n_features_to_select=3)
-    found = ranker.stability(FRAMES[kind], 8, method="half")
+    found = ranker.stability(FRAMES[kind], 8)
     assert found.selected.sum() == pytest.approx(3)
     assert (found.rank_low <= found.rank_high).all()
-    expected = fit(PLAIN, n_features_to_select=3).stability(PLAIN, 8, method="half")
+    expected = fit(PLAIN, n_features_to_select=3).stability(PLAIN, 8)
     np.testing.assert_array_equal(found.median_rank, expected.median_rank)
-
-
-def test_stability_needs_rows_drawn_once():
-    message = "method='bootstrap' .*Use method='half'"
-    with pytest.raises(UsageError, match=message):
-        fit(PLAIN).stability(PLAIN)
-    numbers = frame(levels=())
-    assert fit(numbers).stability(numbers, 4).method == "bootstrap"
 
 
 def test_why_rows_may_not_be_drawn_twice():

@@ -84,7 +84,7 @@ def plain(value):
     if isinstance(value, pd.DataFrame):
         return value.to_json()
     if isinstance(value, np.ndarray):
-        return value.shape, value.tolist()
+        return value.shape, repr(value.tolist())  # NaN is not equal to itself
     if isinstance(value, dict):
         return {str(key): plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
@@ -338,6 +338,7 @@ CASES = {
             "title": "mine",
             "seconds": 2.0,
             "warnings": ["careful"],
+            "stability": PAPER.stability(X, 2),
         },
     ),
 }
@@ -354,13 +355,12 @@ APART = {
 METHODS = {
     "stability": (
         PAPER.stability,
-        {"X": X, "n_boot": 6},
+        {"X": X, "n_halves": 6},
         {
             "X": OTHER,
-            "n_boot": 8,
+            "n_halves": 8,
             "top": 3,
             "level": 0.5,
-            "method": "half",
             "random_state": 1,
         },
     ),
@@ -392,13 +392,18 @@ METHODS = {
         {
             "ranker": "random",
             "dataset": "b",
-            "measure": "r2",
+            "measure": "rmae",
         },
     ),
     "results.table": (
         TWO.table,
         {"at": 4, "dataset": "a"},
-        {"at": 2, "measure": "r2", "dataset": "b"},
+        {"at": 2, "measure": "rmae", "dataset": "b"},
+    ),
+    "results.lead": (
+        TWO.lead,
+        {"dataset": "a"},
+        {"measure": "rmae", "dataset": "b"},
     ),
     "results.stability": (
         TWO.stability,

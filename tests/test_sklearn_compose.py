@@ -283,7 +283,7 @@ def test_a_subclass_with_fewer_parameters(tmp_path):
     threshold = float(wide.thresholds_[-1])
     for net in (ranker.network_, again.network_):
         assert net.at(threshold, X).n_edges == wide.network_.at(threshold, X).n_edges
-    assert "4 draws" in repr(ranker.stability(X, n_boot=4))
+    assert "4 half-samples" in repr(ranker.stability(X, n_halves=4))
     assert ranker.plan(X)["n_features"] == X.shape[1]
     ranker.report(tmp_path / "data.json", X)
     found = json.loads((tmp_path / "data.json").read_text())["parameters"]

@@ -36,9 +36,13 @@ def test_table_and_advice(table):
     assert {line.split()[0] for line in lines[2:6]} == {
         "cover", "frane", "random", "column-subset",
     }  # fmt: skip
-    assert "RMAE of 5-NN at 4 features" in result.stdout
-    assert lines[-1].startswith("Keep ")
+    assert "R² of ridge regression at 4 features" in result.stdout
+    assert lines[-1].startswith("By R² of ridge regression, keep ")
     assert "random" in lines[-1]
+    best = [line for line in lines if " is best at " in line]
+    assert [line.partition(":")[0] for line in best] == [
+        "RMAE of 5-NN on scaled features", "R² of ridge regression",
+    ]  # fmt: skip
 
 
 def test_references_can_be_left_out(table):
@@ -52,9 +56,14 @@ def test_json_holds_every_value(table):
     document = json.loads(result.stdout)
     assert document["format"] == "franet-evaluation"
     counts = {row["n_features"] for row in document["values"]}
-    assert counts == {2, 4, 6}
+    assert counts >= {2, 4, 6}
     assert document["recommendation"]["n_features"] in counts
-    assert len(document["values"]) == 4 * 3 * 3  # rankers, folds, counts
+    measures = {row["measure"] for row in document["values"]}
+    assert measures == {"r2", "rmae_scaled"}
+    # By rankers, folds, counts and measures.
+    assert len(document["values"]) == 4 * 3 * len(counts) * 2
+    assert {row["measure"] for row in document["lead"]} == measures
+    assert {row["features"] for row in document["lead"]} == counts
 
 
 def test_files(table, tmp_path):
@@ -81,6 +90,12 @@ def test_files(table, tmp_path):
     [
         (("--rankers", "best"), 2, "There is no ranker 'best'"),
         (("--measure", "mse"), 2, "there is no 'mse'"),
+        (("--columns", "x1,x2"), 2, "give NAME=COLUMNS"),
+        (("--columns", "a="), 2, "give NAME=COLUMNS"),
+        (("--columns", "a=x1,x99"), 2, "There is no feature 'x99'. Did you mean"),
+        (("--columns", "a=x1", "--columns", "a=x2"), 2, "'a' is taken"),
+        (("--columns", "cover=x1"), 2, "'cover' is taken"),
+        (("--columns", "a=x1,x1"), 2, "names 'x1' twice"),
         (("--measure", "nmi"), 2, "needs the classes"),
         (("--folds", "many"), 2, "--folds many"),
         (("--folds", "30"), 2, "too few for 30 folds"),
@@ -112,3 +127,23 @@ def test_a_gap_is_named(tmp_path):
     assert result.stderr == (
         "error: Column 'b' (1) holds NaN in row 1. Fill or drop it.\n"
     )
+
+
+def test_columns_of_ones_own(table, tmp_path):
+    panel = tmp_path / "panel.txt"
+    panel.write_text("x3\nx1\n\nx17\n")
+    given = ("--columns", f"file={panel}", "--columns", "two=x0, 5")
+    result = run(table, *FAST, *given, "--json", "--n-features", "1,4")
+    assert result.exit_code == 0, result.output
+    rows = json.loads(result.stdout)["values"]
+    for name, most in (("file", 3), ("two", 2)):
+        mine = [row for row in rows if row["ranker"] == name]
+        assert {row["n_features"] for row in mine} == set(range(1, most + 1)) - {0}
+    parameters = {row["parameters"] for row in rows if row["ranker"] == "file"}
+    assert [json.loads(text) for text in parameters] == [{"columns": [3, 1, 17]}]
+    parameters = {row["parameters"] for row in rows if row["ranker"] == "two"}
+    assert [json.loads(text) for text in parameters] == [{"columns": [0, 5]}]
+    panel.write_text("\n")
+    result = run(table, *FAST, *given)
+    assert result.exit_code == 1
+    assert "the file names no column" in result.stderr

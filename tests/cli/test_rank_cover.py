@@ -194,7 +194,7 @@ def test_the_option_ranker_decides(data, options, ranker):
         (["--set", "n_ranked=3", "--set", "n_ranked=4"], ["set it once"]),
         (["--set", "n_ranked=0"], ["'--set n_ranked' parameter of Cover must be"]),
         (["--top", "some"], ["'some' is not a positive integer or 'auto'"]),
-        (["--stability", "1"], ["--stability", "x>=2"]),
+        (["--stability", "1"], ["'1' is neither a whole number from 2 on nor 'none'"]),
     ],
 )
 def test_contradictions(data, options, parts):

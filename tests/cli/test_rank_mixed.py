@@ -119,7 +119,7 @@ def test_output_report_and_stability(tmp_path, path):
     output, report = tmp_path / "out.csv", tmp_path / "out.html"
     options = ("--output", output, "--report", report, "--stability", 6)
     found = rank(path, *options, "--top", 4)
-    assert found["stability"]["method"] == "half"
+    assert found["stability"]["n_halves"] == 6
     written = pd.read_csv(output)
     assert sorted(written["feature"]) == sorted(FRAME)
     assert written["selected"].sum() == 4

@@ -387,8 +387,8 @@ def test_without_locks_of_the_file_system(tmp_path, monkeypatch):
 
 def test_draws_use_no_checkpoint(folder):
     choice = {**CHOICE, "n_jobs": 2}
-    expected = fit(X, **choice).stability(X, n_boot=4)
-    found = fit(X, **choice, checkpoint=folder).stability(X, n_boot=4)
+    expected = fit(X, **choice).stability(X, n_halves=4)
+    found = fit(X, **choice, checkpoint=folder).stability(X, n_halves=4)
     np.testing.assert_array_equal(found.rank_low, expected.rank_low)
 
 

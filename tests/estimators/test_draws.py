@@ -16,6 +16,7 @@ from contextlib import ExitStack
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from franet import Cover, FRANe
@@ -25,6 +26,7 @@ from franet.estimators import _draws
 from franet.estimators._draws import Draws
 from franet.estimators._validation import names_of
 from franet.exceptions import DataError
+from franet.pairs.coded import code_table
 from franet.rankers import (
     NDFS,
     ColumnSubset,
@@ -42,23 +44,53 @@ FIELDS += ["interchangeable", "n_degenerate"]
 def same(one, other):
     return all(
         np.array_equal(getattr(one, name), getattr(other, name)) for name in FIELDS
-    )
+    ) and np.array_equal(one.held, other.held, equal_nan=True)
 
 
-def test_draws_are_fits_of_the_drawn_examples():
+def test_draws_are_fits_of_the_drawn_samples():
     X = random(30, 9)
-    draws = Draws(Variance(), X, 6, "bootstrap", 0)
+    draws = Draws(Variance(), X, 6, 0)
     draws.run(1)
     for number, ranks in enumerate(draws.ranks):
-        rows = draws._rows(number)
-        assert len(rows) == 30
-        assert len(set(rows.tolist())) < 30
+        rows = draws._order[draws._rows(number)]
+        assert len(set(rows.tolist())) == 15
         assert np.array_equal(ranks, Variance().fit(X[rows]).ranking_)
+
+
+@pytest.mark.parametrize("form", [np.array, sparse.csr_array])
+def test_permuted_columns_hold_the_same_values(form):
+    X = np.where(random(30, 9) > 0, random(30, 9), 0.0)
+    draws = Draws(Variance(), form(X), 4, 0, permuted=True)
+    dense = Draws(Variance(), X, 4, 0, permuted=True)
+    tables = []
+    for draw in range(4):
+        table = draws.table(draw)
+        table = table.toarray() if sparse.issparse(table) else table
+        np.testing.assert_array_equal(np.sort(table, axis=0), np.sort(X, axis=0))
+        np.testing.assert_array_equal(table, dense.table(draw))
+        tables.append(table)
+    # Both halves are those of one table.
+    assert np.array_equal(tables[0], tables[1])
+    assert not np.array_equal(tables[0], tables[2])
+    # No two columns in the same way.
+    places = [[X[:, j].tolist().index(v) for v in tables[0][:, j]] for j in (0, 1)]
+    assert places[0] != places[1]
+
+
+def test_levels_are_drawn_by_what_they_are_called():
+    frame = pd.DataFrame({"a": list("xyzxyzzx"), "b": np.arange(8.0) % 3})
+    rows = np.random.default_rng(0).permutation(8)
+    orders = [_draws._content_order(code_table(t)) for t in (frame, frame.iloc[rows])]
+    found = [
+        t.iloc[o].to_numpy().tolist()
+        for t, o in zip((frame, frame.iloc[rows]), orders, strict=True)
+    ]
+    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("m", [10, 11])
 def test_halves_complement_each_other(m):
-    draws = Draws(Variance(), random(m, 4), 6, "half", 0)
+    draws = Draws(Variance(), random(m, 4), 6, 0)
     for number in (0, 2, 4):
         one, other = draws._rows(number), draws._rows(number + 1)
         assert len(one) == len(other) == m // 2
@@ -137,7 +169,7 @@ def test_seeds():
     new = [ranker.stability(X, 10, random_state=None) for _ in range(2)]
     assert not same(*new)
     # More draws go on where fewer end.
-    few, many = (Draws(ranker, X, n_boot, "half", 7) for n_boot in (5, 9))
+    few, many = (Draws(ranker, X, n_halves, 7) for n_halves in (5, 9))
     few.run(1)
     many.run(2)
     assert np.array_equal(few.ranks, many.ranks[:5])
@@ -160,7 +192,9 @@ def test_progress():
         heard = []
         with _progress.listening(lambda *said, heard=heard: heard.append(said)):
             ranker.stability(X, 4, n_jobs=jobs)
-        assert heard == [("draws", done, 4) for done in range(1, 5)]
+        stages = [("draws", 4), ("draws of permuted columns", 10)]
+        wanted = [(s, done, n) for s, n in stages for done in range(1, n + 1)]
+        assert heard == wanted
 
 
 class Picky(Ranker):
@@ -206,40 +240,41 @@ def test_parameters_that_speak_of_features(kind):
 
 
 class Moody(Ranker):
-    """Fails on tables in which an example occurs twice."""
+    """Fails on halves."""
 
     def __init__(self, n_features_to_select=None, error=ValueError):
         self.n_features_to_select = n_features_to_select
         self.error = error
 
     def _score(self, X):
-        if len(np.unique(X, axis=0)) < len(X):
-            raise self.error("An example occurs twice.")
+        if len(X) < 20:
+            raise self.error("That is half a table.")
         return X.var(axis=0)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_a_draw_that_fails(n_jobs):
     X, before = random(20, 8), _thread._count()
-    message = r"Draw [12] of 9 cannot be .*: An example occurs twice\. Another"
+    message = r"Draw [12] of 9 cannot be .*: That is half a table\. Another"
     with pytest.raises(DataError, match=message):
         Moody(3).fit(X).stability(X, 9, n_jobs=n_jobs)
-    with pytest.raises(ZeroDivisionError, match="An example occurs twice"):
+    with pytest.raises(ZeroDivisionError, match="That is half a table"):
         Moody(3, error=ZeroDivisionError).fit(X).stability(X, 9, n_jobs=n_jobs)
-    assert Moody(3).fit(X).stability(X, 9, method="half", n_jobs=n_jobs).n_boot == 9
     while _thread._count() > before:  # the last of them are about to end
         time.sleep(0.01)
 
 
-def test_draws_have_two_examples_at_least():
-    X = np.array([[1.0, 2.0, 4.0], [2.0, 9.0, 1.0]])
-    assert FRANe(1).fit(X).stability(X, 20).n_boot == 20
-    alike = np.vstack([X, X[[0] * 6]])
-    message = (
-        r"Draw \d+ of 50 cannot be ranked, although the table can: All columns are"
-    )
-    with pytest.raises(DataError, match=message):
-        FRANe(1).fit(alike).stability(alike)
+def test_permuted_columns_that_cannot_be_ranked():
+    class Particular(Moody):
+        def _score(self, X):
+            if np.abs(np.corrcoef(X.T) - np.eye(8)).max() < 0.9:
+                raise ValueError("No two columns are related.")
+            return X.var(axis=0)
+
+    X = random(20, 8)
+    X[:, 1] = X[:, 0]
+    found = Particular(3).fit(X).stability(X, 4)
+    assert len(found.permuted) == 0
 
 
 class Slow(Ranker):
@@ -347,7 +382,7 @@ def test_columns_that_are_constant_in_a_draw():
     X[:, 9] = 0.0
     X[4, 9] = 1.0
     ranker = Cover(10).fit(X)
-    stability = ranker.stability(X, n_boot=10)
+    stability = ranker.stability(X, n_halves=10)
     assert stability.selected.tolist() == [1.0] * 10
     assert stability.rank_high[9] == 10
 
@@ -356,7 +391,7 @@ def test_costs_of_a_series_move_with_their_features():
     frame = pd.DataFrame(random(30, 8, seed=1), columns=list("abcdefgh"))
     cost = pd.Series(np.arange(1.0, 9.0), index=frame.columns)
     found = [
-        Cover(3, cost=given).fit(frame).stability(frame, n_boot=4).selected
+        Cover(3, cost=given).fit(frame).stability(frame, n_halves=4).selected
         for given in (cost, cost[::-1], cost.to_dict())
     ]
     np.testing.assert_array_equal(found[0], found[1])

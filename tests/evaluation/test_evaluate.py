@@ -186,3 +186,94 @@ def test_features_by_name(X):
     assert first == second
     with pytest.raises(UsageError, match="include: There is no feature 'g3'"):
         evaluate(frame, rankers=Cover(include=["g3"]), references=False, **QUICK)
+
+
+def test_columns_of_ones_own_are_judged(X):
+    frame = pd.DataFrame(X).add_prefix("g")
+    mine = {"mine": ["g5", "g0", "g10"], "first": "variance", "by place": np.array([3])}
+    results = evaluate(frame, rankers=mine, n_features=[1, 2, 6], folds=3)
+    assert results.rankers[:3] == ["mine", "first", "by place"]
+    curve = results.curve("mine")
+    assert curve.counts.tolist() == [1, 2, 3]
+    assert results.curve("first").counts.tolist() == [1, 2, 3, 6]
+    assert results.curve("by place").counts.tolist() == [1]
+    assert results.of("table", "mine")[0].top[:3] == [5, 0, 10]
+    # As any ranker with this order would be judged.
+
+    class Mine(RandomRanking):
+        def fit(self, X, y=None):
+            self.ranking_ = np.full(24, 9)
+            self.ranking_[[5, 0, 10]] = 1, 2, 3
+            return self
+
+    other = evaluate(X, rankers={"it": Mine()}, n_features=[1, 2, 3], folds=3)
+    np.testing.assert_array_equal(other.curve("it").values, curve.values)
+    table = results.table(6)
+    places = dict(zip(table.column("ranker"), table.column("features"), strict=True))
+    assert (places["mine"], places["by place"], places["first"]) == (3, 1, 6)
+    assert results.verdicts(6).keys() >= {"mine", "first", "by place"}
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (["g5", "g99"], "'mine': There is no feature 'g99'. Did you mean"),
+        (["g5", "g5"], "names 'g5' twice"),
+        ([3, "g3"], "names 'g3' twice"),
+        ([24], "positions go from 0 to 23"),
+        ([], "names no column"),
+        ({"g1", "g2"}, "is a set, which has no order"),
+        ([1.5], "holds 1.5. Give names or positions"),
+        ([True], "holds True"),
+    ],
+)
+def test_bad_columns(X, given, words):
+    frame = pd.DataFrame(X).add_prefix("g")
+    with pytest.raises(UsageError, match=words) as caught:
+        evaluate(frame, rankers={"mine": given}, **QUICK)
+    assert "\n" not in str(caught.value)
+
+
+def test_columns_need_a_label(X):
+    with pytest.raises(UsageError, match="give lists of columns in a dict"):
+        evaluate(X, rankers=[[0, 1], "variance"], **QUICK)
+
+
+def test_the_suggested_number_is_judged(X):
+    results = evaluate(X, rankers=["variance", "cover"], n_features=[1, 16], folds=3)
+    wanted = Cover().fit(X).n_features_suggested_
+    assert wanted not in (None, 1, 16)
+    assert results.suggested == {"table": ("cover", wanted)}
+    assert results.curve("variance").counts.tolist() == sorted([1, 16, wanted])
+    assert set(results.table().column("features")) == {wanted}
+    found = results.recommend()
+    assert (found.n_features, found.suggested_by) == (wanted, "cover")
+    assert found.measure == "r2"
+    # The columns that have to be in are known by name, as in a fit.
+    frame = pd.DataFrame(X).add_prefix("g")
+    named = evaluate(frame, rankers=Cover(include=["g7"]), **QUICK)
+    expected = Cover(include=["g7"]).fit(frame).n_features_suggested_
+    assert named.suggested["table"] == ("cover", expected)
+
+
+def test_nothing_is_suggested_for_noise():
+    X = np.random.default_rng(0).normal(size=(60, 12))
+    assert Cover().fit(X).n_features_suggested_ is None
+    results = evaluate(X, folds=3, measures=["r2", "rmae"])
+    assert results.suggested == {}
+    assert results.recommend().suggested_by == ""
+    assert set(results.table(4).column("features")) == {4}
+
+
+def test_cover_is_not_called_no_better_than_random_where_it_is_suggested():
+    from sklearn.datasets import load_breast_cancer
+
+    X = load_breast_cancer().data
+    results = evaluate(X, rankers=["cover"], folds=5, measures=["r2", "rmae"])
+    # By neighbors in the units of the columns, of which Cover knows nothing, it was.
+    assert results.verdicts(8, "rmae")["cover"] != "better than random"
+    _, wanted = results.suggested["table"]
+    assert results.verdicts()["cover"] != "no better than random"
+    advice = str(results.recommend())
+    assert advice.startswith(f"By R² of ridge regression, keep {wanted} features")
+    assert "no better than random" not in advice + str(results.table())

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy.stats import t
 from sklearn.base import BaseEstimator
 
 from franet import FRANe
 from franet._common.table import TextTable
 from franet.evaluation import Record, Results
+from franet.evaluation._summaries import over_folds
 from franet.evaluation.records import changed_parameters
 from franet.exceptions import DataError, UsageError
 
@@ -55,7 +59,7 @@ def test_values_come_by_fold():
 def test_one_fold_has_no_error():
     results = Results(records(n_folds=1))
     assert results.curve("good").error.tolist() == [0, 0, 0]
-    assert results.table().column("sd") == [None]
+    assert results.table().column("low") == results.table().column("high") == [None]
 
 
 def test_a_small_table_is_judged_by_all_its_features():
@@ -74,13 +78,25 @@ def test_verdicts():
         "bad": "worse than random",
         "same": "no better than random",
     }
+    # Better at fewer features only: not "no better".
+    late = [
+        replace(r, values={"rmae": r.values["rmae"] | {16: values[16]}})
+        for r, values in zip(
+            records(ranker="late"),
+            [r.values["rmae"] for r in records(ranker="x", base=0.6)],
+            strict=True,
+        )
+    ]
+    results = both(*late)
+    assert results.verdicts(16)["late"] == "undecided"
+    assert results.verdicts(4)["late"] == "better than random"
     with pytest.raises(UsageError, match="by chance"):
         Results(records()).verdicts()
 
 
 def test_one_fold_proves_nothing():
     results = Results([*records(n_folds=1), *records(ranker="random", n_folds=1)])
-    assert results.verdicts(16) == {"good": "no better than random"}
+    assert results.verdicts(16) == {"good": "undecided"}
 
 
 def test_the_table_of_one_set():
@@ -93,8 +109,8 @@ def test_the_table_of_one_set():
     assert table.column("warned") == ["", "", "†"]
     text = str(table)
     assert "sad warned on a" in text
-    assert text.splitlines()[0].split()[:3] == ["ranker", "rmae", "sd"]
-    assert table.to_csv().splitlines()[0].startswith("ranker,rmae,sd")
+    assert text.splitlines()[0].split()[:3] == ["ranker", "features", "rmae"]
+    assert table.to_csv().splitlines()[0].startswith("ranker,features,rmae,low,high")
 
 
 def test_no_formulas_in_a_csv_file():
@@ -141,12 +157,84 @@ def test_recommendation():
     assert near.n_random is None
     wide = results.recommend(tolerance=0.2)
     assert (wide.n_features, wide.interval, wide.n_random) == (4, (4, 4), 16)
-    assert "Keep 4 features of good" in str(wide)
+    assert str(wide).startswith("By RMAE of 5-NN, keep 4 features of good (4 in 90 %")
     assert "better than random, where 16 random columns do as well" in str(wide)
     alone = Results(records()).recommend("good", tolerance=0)
     assert (alone.n_features, alone.verdict) == (16, "")
     with pytest.raises(UsageError, match="tolerance"):
         results.recommend(tolerance=-1)
+
+
+def test_the_suggested_number_is_recommended():
+    results = both(*records(ranker="other", base=0.55))
+    results.suggested = {"a": ("other", 4)}
+    found = results.recommend()
+    assert (found.ranker, found.n_features, found.suggested_by) == ("good", 4, "other")
+    assert found.value == pytest.approx(0.7, abs=0.01)
+    assert found.interval == (4, 4)
+    assert found.n_random == 16
+    said = str(found)
+    assert said.startswith(
+        "By RMAE of 5-NN, keep 4 features of good, as other suggests"
+    )
+    assert (
+        f"({found.value_interval[0]:.3f} to {found.value_interval[1]:.3f} over" in said
+    )
+    # It is what the table shows.
+    assert results.table().column("features") == [4, 4, 4]
+    assert results.table().column("ranker")[0] == "good"
+    assert "at 4 features, as other suggests" in str(results.table())
+    # A tolerance asks for the smallest number instead.
+    assert results.recommend(tolerance=0.05).n_features == 16
+    assert results.recommend("other", tolerance=0.05).suggested_by == ""
+    # What was added to it keeps its suggestion.
+    assert (results + both(*records("b"))).suggested == results.suggested
+
+
+def test_intervals_over_folds_by_their_definition():
+    values = np.array([0.3, 0.5, 0.45, 0.6])
+    scale = np.sqrt((1 / 4 + 0.1 / 0.9) * values.var(ddof=1))
+    expected = t.interval(0.95, 3, values.mean(), scale)
+    assert over_folds(values, 0.1) == pytest.approx(expected)
+    assert over_folds(values, None) == pytest.approx(over_folds(values, 0.25))
+    assert over_folds(values[:1], 0.1) is None
+
+
+def test_who_is_best_where():
+    random = np.random.default_rng(1)
+    folds = []
+    for f in range(8):
+        noise = 0.001 * random.normal(size=2)
+        a = {1: 0.2 + noise[0], 2: 0.5 + noise[1], 4: 0.6, 8: 0.9}
+        b = {1: 0.3, 2: 0.5, 4: 0.6 + 0.2 * (f % 2) - 0.09, 8: 0.9}
+        for ranker, values in (("a", a), ("b", b)):
+            folds.append(
+                Record("x", "y", f, ranker, values={"r2": values}, n_features=8)
+            )
+    table = Results(folds).lead()
+    # All eight features are the same for both.
+    assert table.column("features") == [1, 2, 4]
+    assert table.column("best")[::2] == ["b", "b"]
+    assert table.column("low")[0] > 0.09
+    assert table.column("low")[2] < 0 < table.column("lead")[2]
+    assert table.notes[0].startswith("R² of ridge regression: b is best at 1")
+    assert "clearly at 1" in table.notes[0]
+    worse = [
+        replace(r, values={"rmae": {k: -v for k, v in r.values["r2"].items()}})
+        for r in folds
+    ]
+    assert Results(worse).lead("rmae").column("best") == table.column("best")
+
+
+def test_the_measure_that_is_shown():
+    def measured(*names):
+        return Results([Record("a", "x", 0, "r", values={n: {1: 0.5} for n in names})])
+
+    assert measured("rmae", "rmae_scaled", "r2").measure() == "r2"
+    assert measured("rmae", "rmae_scaled").measure() == "rmae_scaled"
+    assert measured("nmi").measure() == "nmi"
+    assert measured("rmae", "r2").measure("rmae") == "rmae"
+    assert measured("rmae", "r2").table().columns[2] == "r2"
 
 
 def test_an_unsure_recommendation_says_so():

@@ -116,7 +116,7 @@ def _of_rankings() -> Functions:
     net = ranker.network_
     return [
         ("get", rankers.get, {"name": "frane"}),
-        ("stability", ranker.stability, {"X": X, "n_boot": 2}),
+        ("stability", ranker.stability, {"X": X, "n_halves": 2}),
         ("score", ranker.score, {"X": X}),
         ("summarize", report.summarize, {"ranker": ranker, "X": X}),
         ("network.at", net.at, {"threshold": 1.2, "X": X}),

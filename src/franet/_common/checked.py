@@ -88,6 +88,7 @@ NETWORK = Kind(
     lambda value: _has("adjacency")(value) or _has("get_support")(value),
 )
 RANKER = Kind("a fitted ranker", _has("get_support"))
+STABILITY = Kind("what ranker.stability returned", _has("interchangeable"))
 RESULTS = Kind("what franet.evaluation.evaluate returned", _has("curve"))
 COMPARISON = Kind("what franet.evaluation.compare returned", _has("regions"))
 AXES = Kind("axes of matplotlib", _has("set_xlabel"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -82,6 +82,46 @@ def find_features(
                 )
             is_number = option != "groups"
             values[j] = _number(option, line) if is_number else line.value or None
+    return found
+
+
+def read_columns(
+    given: Sequence[str], names: Sequence[str], taken: Collection[str]
+) -> dict[str, list[int]]:
+    """Return lists of columns by label, from ``label=columns`` or ``label=file``.
+
+    Parameters
+    ----------
+    given : sequence of str
+        What was typed.
+    names : sequence of str
+        The names of the columns of the table.
+    taken : collection of str
+        Labels of rankers.
+    """
+    index, known = FeatureIndex(np.array(names, object)), {*names}
+    found: dict[str, list[int]] = {}
+    for text in given:
+        label, equals, value = (part.strip() for part in text.partition("="))
+        if not (equals and label and value):
+            raise UsageError(
+                f"--columns {text}: give NAME=COLUMNS, such as mine=age,weight"
+            )
+        if label in found or label in taken:
+            raise UsageError(f"--columns {text}: {label!r} is taken; take another name")
+        path, where = Path(value), f"--columns {text}"
+        # What names columns is no file.
+        if value not in known and path.is_file():
+            check_readable(path)
+            with reading(path, "lines of text"), open_text(path) as file:
+                lines = [unguard(line.rstrip("\r\n")) for line in file]
+            parts = [line for line in lines if line.strip()]
+        else:
+            parts = _parts(value, known, where)
+        if not parts:
+            raise DataError(f"{where}: the file names no column")
+        places = [_find(index, known, part, where, UsageError) for part in parts]
+        found[label] = places
     return found
 
 

@@ -5,6 +5,7 @@ Imported when a command runs: it loads all that a ranking needs.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import time
 import warnings
@@ -16,13 +17,18 @@ from scipy.sparse import issparse
 from sklearn.preprocessing import StandardScaler
 
 from franet._common.memory import available_bytes, parse_bytes
+from franet._common.sentences import not_measured
+from franet._common.threads import count_threads
 from franet.cli._constraints import in_names
 from franet.cli._errors import in_words
 from franet.cli._options import AUTO
 from franet.cover._constraints import CONSTRAINTS, read_constraints
 from franet.estimators._constrained import ConstrainedRanker
+from franet.estimators._cover import LARGE
+from franet.estimators._draws import FEWEST
+from franet.estimators._stability import HALVES, PERMUTED, Stability
+from franet.exceptions import DataError
 from franet.pairs.alike import REDUNDANT, correlations, redundant_among
-from franet.pairs.coded import CodedTable
 from franet.pairs.columns import Columns
 from franet.pairs.similarity._sparse import constant_in
 from franet.pairs.similarity._standardize import powers_of_two
@@ -36,8 +42,11 @@ _UNRELATED = {"correlation": 1.0, "spearman": 1.0, "abs-correlation": 0.0, "mixe
 _FAR = 256
 # What is shown of the stability of a ranking.
 _AGREEMENT = (
-    "n_boot", "method", "level", "top", "kuncheva", "jaccard", "n_degenerate"
+    "n_halves", "level", "top", "agreement", "kuncheva", "jaccard", "n_degenerate"
 )  # fmt: skip
+# What nobody asked for may take this many seconds, or this many times the ranking.
+_PATIENCE, _TIMES = 10.0, 5.0
+NOT_ASKED = not_measured("it was not asked for")
 
 
 class Ranking(NamedTuple):
@@ -55,6 +64,8 @@ class Ranking(NamedTuple):
         The table.
     labels : list of str
         What its features are called.
+    work : float
+        Seconds that the cores worked for it.
     """
 
     summary: dict[str, Any]
@@ -62,6 +73,7 @@ class Ranking(NamedTuple):
     fitted: Any
     X: Any
     labels: list[str]
+    work: float
 
 
 def rank_table(
@@ -91,11 +103,12 @@ def rank_table(
     default = _check_constraints(X, labels, parameters, ranker)
     top = default if top is None else top
     parameters = {"n_features_to_select": top, **parameters}
-    start = time.perf_counter()
+    start, worked = time.perf_counter(), time.process_time()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         fitted = get(ranker)(**parameters).fit(X)
     seconds = time.perf_counter() - start
+    work = max(seconds, time.process_time() - worked)
     messages = [
         in_words(warning.message)
         for warning in caught
@@ -126,7 +139,7 @@ def rank_table(
         columns["correlation"] = [_number(r) for r in columns["correlation"]]
     first = {name: columns.pop(name) for name in ("rank", "feature")}
     columns = {**first, "index": fitted.order_, **columns}
-    return Ranking(summary, columns, fitted, X, labels)
+    return Ranking(summary, columns, fitted, X, labels, work)
 
 
 def plan_table(X: Any, parameters: Mapping[str, Any], ranker: str) -> dict[str, Any]:
@@ -155,31 +168,71 @@ def largest_to_load(ranker: str, parameters: Mapping[str, Any]) -> int | None:
 
 
 def add_stability(
-    ranking: Ranking, n_boot: int, seed: int | None, n_jobs: int | None
-) -> None:
-    """Rank resampled tables, and add how sure ranks are to what `rank_table` returned.
+    ranking: Ranking, n_halves: int, seed: int | None, n_jobs: int | None
+) -> Stability:
+    """Rank half-samples, and add how sure ranks are to what `rank_table` returned.
 
     See `FeatureRanker.stability`.
     """
-    summary, columns, fitted, X, _ = ranking
-    found = fitted.stability(
-        X,
-        n_boot,
-        # Rows drawn twice make rare levels tell everything.
-        method="half" if isinstance(X, CodedTable) else "bootstrap",
-        random_state=0 if seed is None else seed,
-        n_jobs=n_jobs,
-    )
-    values = {
-        "rank_low": found.rank_low,
-        "rank_high": found.rank_high,
-        "selected_share": found.selected,
+    found = _stability(ranking, n_halves, seed, n_jobs)
+    for name in ("rank_low", "rank_high", "selected", "picked_again", "held"):
+        of_all = getattr(found, name)
+        # Of a feature that was not picked there is no share.
+        whole = np.issubdtype(of_all.dtype, np.integer)
+        values = [x if whole else _number(x) for x in of_all.tolist()]
+        shown = "selected_share" if name == "selected" else name
+        ranking.columns[shown] = [values[j] for j in ranking.fitted.order_]
+        for row in ranking.summary["features"]:
+            row[shown] = values[row["index"]]
+    ranking.summary["stability"] = {
+        **{name: getattr(found, name) for name in _AGREEMENT},
+        "permuted": found.permuted.tolist(),
+        "sentences": found.sentences,
     }
-    for name, of_all in values.items():
-        columns[name] = of_all[fitted.order_]
-        for row in summary["features"]:
-            row[name] = of_all[row["index"]].item()
-    summary["stability"] = {name: getattr(found, name) for name in _AGREEMENT}
+    return found
+
+
+def stability_unasked(
+    ranking: Ranking, seed: int | None, n_jobs: int | None
+) -> Stability | str:
+    """Return how sure ranks are where this takes little time, or why it is not known.
+
+    It is for the report alone: what else is shown does not depend on time.
+    """
+    fitted, summary = ranking.fitted, ranking.summary
+    if summary["n_examples"] is None:
+        return not_measured("similarities have no samples to draw")
+    if summary["n_examples"] < FEWEST:
+        return not_measured(f"it needs at least {FEWEST} samples")
+    # A fit that a device does has that device for itself.
+    backend = getattr(fitted, "backend", "numpy")
+    small = math.prod(ranking.X.shape) < LARGE
+    shares = backend == "numpy" or (backend == "auto" and small)
+    n_threads = count_threads(n_jobs) if shares else 1
+    fits = HALVES + 2 * PERMUTED
+    # A half takes as long as the table, at the most.
+    seconds = fits * ranking.work / n_threads
+    if seconds > max(_PATIENCE, _TIMES * summary["seconds"]):
+        took = summary["seconds"]
+        return not_measured(
+            f"ranking took {took:.3g} s, and {fits} half-samples take longer than "
+            f"{max(_PATIENCE, _TIMES * took):.3g} s"
+        )
+    try:
+        return _stability(ranking, HALVES, seed, n_jobs)
+    except DataError as err:
+        return not_measured(in_words(err).rstrip("."))
+
+
+def _stability(
+    ranking: Ranking, n_halves: int, seed: int | None, n_jobs: int | None
+) -> Stability:
+    """Return how sure the ranking is, with the names of the features."""
+    seed = 0 if seed is None else seed
+    found: Stability = ranking.fitted.stability(
+        ranking.X, n_halves, random_state=seed, n_jobs=n_jobs
+    )
+    return dataclasses.replace(found, names=np.array(ranking.labels, object))
 
 
 def _check_constraints(

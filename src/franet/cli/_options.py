@@ -85,6 +85,17 @@ def _top(text: str) -> int | str:
     raise click.BadParameter(f"{text!r} is not a positive integer or 'auto'.")
 
 
+def _halves(text: str) -> int:
+    """Return a number of half-samples; 0 for none."""
+    if text == NONE:
+        return 0
+    if text.isdecimal() and int(text) > 1:
+        return int(text)
+    raise click.BadParameter(
+        f"{text!r} is neither a whole number from 2 on nor 'none'."
+    )
+
+
 def _choices(allowed: Iterable[Any]) -> list[str]:
     return [each for kind in allowed if isinstance(kind, Choices) for each in kind]
 
@@ -208,12 +219,16 @@ _SECTIONS: dict[str, Rows] = {
             "suggests.  [default: 16]",
             {"metavar": "NUMBER|AUTO", "type": _top, "shell_complete": one_of(AUTO)},
         ),
-        "--stability n_boot": (
-            "Rank N resampled tables too, and show how sure the ranks are.",
-            {"metavar": "N", "type": click.IntRange(min=2)},
+        "--stability n_halves": (
+            "Rank N halves of the samples too, and show how sure the picks are; none: "
+            "not in the report, either.  [default: 20 where --report is given and "
+            "they take 10 s or 5 times the ranking at most]",
+            {"metavar": "N|none", "type": _halves},
         ),
     },
     "Constraints (cover, column-subset, facility-location)": of_parameters(
+        _CONSTRAINTS
+    ),
     "Output": {
         "--output": (
             "Write the full ranking to this .csv, .tsv, .json or .parquet file; of a "
@@ -305,9 +320,7 @@ def parameters_of(params: Mapping[str, Any]) -> dict[str, Any]:
             if parameter not in OF_FEATURES and not isinstance(value, Path):
                 found[parameter] = None if value == NONE else value
         # Resampled tables are ranked on several threads, and tables scaled, by any.
-        elif parameter != "scale" and (
-            parameter != "n_jobs" or params["n_boot"] is None
-        ):
+        elif parameter != "scale" and (parameter != "n_jobs" or not params["n_halves"]):
             others = [name for name in NAMES if parameter in _known(name)]
             raise _not_of(ranker, option, others)
     if params["top"] == AUTO and ranker != "cover":

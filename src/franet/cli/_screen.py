@@ -274,7 +274,10 @@ def _cells(row: dict[str, Any], summary: dict[str, Any]) -> dict[str, str]:
     if "stability" in summary:
         level = f"{100 * summary['stability']['level']:.4g} % of ranks"
         cells[level] = f"{row['rank_low']:,}–{row['rank_high']:,}"
-        cells["selected"] = f"{100 * row['selected_share']:.0f} %"
+        for name in ("picked_again", "held"):
+            share = row[name]
+            head = {"picked_again": "picked again", "held": "or alike"}[name]
+            cells[head] = "—" if share is None else f"{100 * share:.0f} %"
     return cells
 
 
@@ -313,15 +316,7 @@ def _lines(summary: dict[str, Any]) -> list[str]:
     if "approximation" in summary:
         lines.append(summary["approximation"])
     if "stability" in summary:
-        found = summary["stability"]
-        line = (
-            f"{found['n_boot']:,} samples of the examples: their first "
-            f"{found['top']:,} features agree by {found['kuncheva']:.2f} "
-            "(Kuncheva; 0 is chance, 1 the same)."
-        )
-        if found["n_degenerate"]:
-            line += f" {found['n_degenerate']:,} rankings were degenerate."
-        lines.append(line)
+        lines += summary["stability"]["sentences"]
     return lines
 
 

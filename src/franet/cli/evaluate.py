@@ -9,17 +9,31 @@ from typing import Any
 import click
 
 from franet.cli import _judging, _options, _screen
+from franet.cli._constraints import read_columns
 from franet.cli._errors import name_columns
 from franet.cli._paths import Command, Reads
 from franet.exceptions import UsageError
 
 _PICTURES = (".svg", ".png", ".pdf")
+# Measured besides the one that is shown: what units do not change.
+_MEASURES = ("r2", "rmae_scaled")
 _OPTIONS: _options.Rows = {
     **_judging.JUDGING,
-    **_judging.SHOWN,
+    "--measure": _judging.SHOWN["--measure"],
+    "--at": (
+        "How many features the results are shown for.  [default: as many as a ranker "
+        "suggests; 16 if none does]",
+        {"type": click.IntRange(min=1)},
+    ),
     "--tolerance": (
-        "How much worse than the best the recommended number may be.",
-        {"type": click.FloatRange(min=0), "default": 0.01},
+        "Recommend the smallest number of features that is at most this much worse "
+        "than the best.  [default: the suggested number; 0.01 if there is none]",
+        {"type": click.FloatRange(min=0)},
+    ),
+    "--columns": (
+        "Judge columns of your own too: NAME=COLUMNS with commas between names or "
+        "positions, or NAME=FILE with one a line; may be repeated.",
+        {"metavar": "NAME=COLUMNS|FILE", "multiple": True},
     ),
     "--no-references references": (
         "Do not judge random columns and column-subset beside the others.",
@@ -38,7 +52,9 @@ _OPTIONS: _options.Rows = {
 
 @click.command(
     cls=Command,
-    context_settings={"default_map": {"rankers": "cover,frane", "folds": "10"}},
+    context_settings={
+        "default_map": {"rankers": "cover,frane", "folds": "10", "measure": "r2"}
+    },
     short_help="Judge rankers on a file: which, and how many features.",
 )
 @click.argument("file", type=Reads(path_type=Path))
@@ -46,10 +62,12 @@ _OPTIONS: _options.Rows = {
 @_options.reading_options
 def evaluate(
     file: Path,
-    at: int,
+    at: int | None,
     n_features: Any,
     measure: str,
-    tolerance: float,
+    tolerance: float | None,
+    rankers: dict[str, Any],
+    columns: tuple[str, ...],
     seed: int,
     plot: Path | None,
     output: Path | None,
@@ -62,7 +80,7 @@ def evaluate(
 
     Each ranker sees nine tenths of the examples; the other tenth is then rebuilt from
     its first features. Random columns and column-subset are judged too. The last lines
-    say how many features are enough.
+    say which ranker is best where, and how many features to keep.
     """
     from franet.evaluation import evaluate as judge
     from franet.evaluation.measures import check_measures, feature_counts
@@ -80,32 +98,39 @@ def evaluate(
     if table.dropped and not quiet:
         _screen.warn(_screen.left_out(table.dropped))
     n = table.X.shape[1]
+    names = table.names or [f"x{j}" for j in range(n)]
+    lists = read_columns(columns, names, rankers)
+    shown = [] if at is None else [min(at, n)]
     with _screen.ProgressBar(hidden=quiet) as bar:
         results = judge(
             table.X,
-            n_features=sorted({*feature_counts(n_features, n), min(at, n)}),
-            measures=[measure],
+            rankers=rankers | lists,
+            n_features=sorted({*feature_counts(n_features, n), *shown}),
+            measures=list(dict.fromkeys([measure, *_MEASURES])),
             name=file.name,
             random_state=seed,
             progress=bar,
             **more,
         )
     if output is not None:
-        columns = zip(*results.rows(), strict=True)
-        write_table(dict(zip(Row._fields, columns, strict=True)), output, force=force)
+        cells = zip(*results.rows(), strict=True)
+        write_table(dict(zip(Row._fields, cells, strict=True)), output, force=force)
     if plot is not None:
         _screen.save_picture(results.plot_curves(measure=measure), plot, force)
     made = results.table(at, measure)
     advice = results.recommend(measure=measure, tolerance=tolerance)
+    lead = results.lead()
     if as_json:
         _screen.show_results(
             "franet-evaluation",
             made,
+            lead=[dict(zip(lead.columns, row, strict=True)) for row in lead.rows],
             recommendation=asdict(advice),
             values=[row._asdict() for row in results.rows()],
         )
     else:
-        click.echo(f"{made}\n\n{advice}")
+        best = "\n".join(lead.notes)
+        click.echo(f"{made}\n\n{best}\n\n{advice}")
 
 
 def _check_picture(path: Path) -> None:

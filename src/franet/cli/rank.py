@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _DEMO_REPORT = Path("franet-demo-report.html")
 # Columns of the full ranking that AnnData has no other place for.
-_STABILITY = ("rank_low", "rank_high", "selected_share")
+_STABILITY = ("rank_low", "rank_high", "selected_share", "picked_again", "held")
 
 
 @click.command(cls=_options.GroupedCommand, short_help="Rank the features of a file.")
@@ -32,7 +32,7 @@ def rank(
     /,
     file: Path,
     ranker: str,
-    n_boot: int | None,
+    n_halves: int | None,
     output: Path | None,
     report: Path | None,
     force: bool,
@@ -64,7 +64,7 @@ def rank(
 
     files = read_files(options)
     text = options["similarity"] == "mixed"
-    needs_all = bool(report or n_boot or standardize or text)
+    needs_all = bool(report or n_halves or standardize or text)
     lazy = None if needs_all else _job.largest_to_load(ranker, parameters)
     table = read_table(file, text=text, lazy=lazy, **reading)
     name_columns(table.names)
@@ -89,10 +89,13 @@ def rank(
         ranking = _job.rank_table(X, labels, parameters, ranker=ranker, top=top)
         if note := note_on_scale(ranking.fitted, X):
             notes.append(in_words(note))
+        sure: Any = _job.NOT_ASKED
+        if n_halves:
+            sure = _job.add_stability(ranking, n_halves, seed, n_jobs)
+        elif report is not None and n_halves is None:
+            sure = _job.stability_unasked(ranking, seed, n_jobs)
         if report is not None:
-            _write_report(ranking, report, force, file.name, notes)
-        if n_boot is not None:
-            _job.add_stability(ranking, n_boot, seed, n_jobs)
+            _write_report(ranking, report, force, file.name, notes, sure)
     summary = ranking.summary
     summary["warnings"][:0] = notes
     summary["scale"] = scale or (STANDARD if ranker == "cover" else NONE)
@@ -129,13 +132,17 @@ def _check_together(given: dict[str, Any]) -> None:
     text = f"{scaled} is for numbers, --similarity mixed for tables with text"
     plan = "--dry-run predicts one ranking, not the draws of --stability"
     for is_wrong, why in (
-        (is_given and given["n_boot"], f"--stability draws {none}"),
+        (is_given and given["n_halves"], f"--stability draws {none}"),
         (is_given and standardize, f"{scaled} scales {none}"),
         (has_text and standardize, text),
-        (given["dry_run"] and given["n_boot"], plan),
+        (given["dry_run"] and given["n_halves"], plan),
     ):
         if is_wrong:
             raise UsageError(f"{why}; leave one of them out")
+    if given["n_halves"] == 0 and given["report"] is None:
+        raise UsageError(
+            "--stability none is for --report, which is not given; leave it out"
+        )
     if given["open_report"] and given["report"] is None:
         raise UsageError("--open shows the report; name it by --report report.html")
 
@@ -197,7 +204,7 @@ def _write_output(
     force : bool
         Whether a file that is there may be replaced.
     """
-    summary, columns, fitted, _, _ = ranking
+    summary, columns, fitted = ranking[:3]
     if not _is_h5ad(output):
         from franet.io import write_table
 
@@ -209,7 +216,11 @@ def _write_output(
     from franet.anndata._results import notes_on, write_ranked_file
 
     back = np.argsort(columns["index"])
-    more = {name: columns[name][back] for name in _STABILITY if name in columns}
+    more = {
+        name: np.array(columns[name], int if name.startswith("rank") else float)[back]
+        for name in _STABILITY
+        if name in columns
+    }
     given = clone(fitted).set_params(**summary["parameters"])
     notes = notes_on(given, fitted, layer)
     notes["scale"] = summary["scale"]
@@ -217,7 +228,12 @@ def _write_output(
 
 
 def _write_report(
-    ranking: Ranking, path: Path, force: bool, title: str, notes: Sequence[str] = ()
+    ranking: Ranking,
+    path: Path,
+    force: bool,
+    title: str,
+    notes: Sequence[str],
+    sure: Any,
 ) -> None:
     """Write the page that shows a ranking.
 
@@ -233,10 +249,12 @@ def _write_report(
         The title of the page.
     notes : sequence of str
         What else the page warns of.
+    sure : Stability or str
+        How sure the ranking is, or why this is not known.
     """
     from franet.report import summarize, write
 
-    summary, _, fitted, X, labels = ranking
+    summary, _, fitted, X, labels = ranking[:5]
     # The report itself explains what Cover and FRANe warn of, with more detail.
     explained = summary["ranker"] in ("cover", "frane")
     page = summarize(
@@ -246,7 +264,10 @@ def _write_report(
         title=title,
         seconds=summary["seconds"],
         warnings=[*notes] if explained else [*notes, *summary["warnings"]],
+        stability=None if isinstance(sure, str) else sure,
     )
+    if isinstance(sure, str):
+        page["stability"]["text"] = sure
     write(page, path, force=force)
 
 
@@ -286,7 +307,8 @@ def demo(open_report: bool) -> None:
     with _screen.ProgressBar() as bar, listening(bar):
         ranking = _job.rank_table(data.data, names, {}, top=10)
         if not why_not:
-            _write_report(ranking, _DEMO_REPORT, True, "Tumours")
+            sure = _job.stability_unasked(ranking, None, None)
+            _write_report(ranking, _DEMO_REPORT, True, "Tumours", (), sure)
     _screen.warn(*ranking.summary["warnings"])
     _screen.show(ranking.summary)
     click.echo("\nYour own table, with examples in rows and features in columns:")

@@ -325,7 +325,9 @@ class FeatureRanker(StabilityMixin, CallbackSupportMixin, FeatureSelector):
             "selected": self.support_[order],
         }
 
-    def report(self, path: Any, X: Any = None, *, top: int = 500) -> None:
+    def report(
+        self, path: Any, X: Any = None, *, top: int = 500, stability: Any = None
+    ) -> None:
         """Write the ranking as one HTML page, with the network where there is one.
 
         A file that is there is replaced, unless it is the one that X is read from.
@@ -339,11 +341,17 @@ class FeatureRanker(StabilityMixin, CallbackSupportMixin, FeatureSelector):
             The table of the fit, for distributions and similarities.
         top : int, default=500
             How many features, best first, are listed.
+        stability : Stability, default=None
+            How sure the ranking is: what `stability` returned, such as
+            ``ranker.stability(X)``. Without it the page says that this was not
+            measured.
         """
         page = connected("report")
         page.check_report(path, force=True)
         check_apart(path, known_files(X))
-        page.write(page.summarize(self, X, top=top), path, force=True)
+        page.write(
+            page.summarize(self, X, top=top, stability=stability), path, force=True
+        )
 
     @available_if(_rebuilds)
     def score(self, X: Any, y: Any = None) -> float:

@@ -1,4 +1,4 @@
-"""Rankings of samples of the examples, on several threads."""
+"""Rankings of half-samples of a table, on several threads."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
 from contextvars import Context, copy_context
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,17 +19,19 @@ from franet._common.memory import available_bytes
 from franet._common.progress import listening, report
 from franet._common.threads import on_threads
 from franet.cover._constraints import PARAMETERS, by_position
+from franet.cover._order import order_by_values
 from franet.estimators._validation import how_many, names_of
 from franet.exceptions import DataError, DegenerateRankingWarning
+from franet.pairs.coded import CodedTable
 
-# How examples are drawn, and how many there have to be.
-FEWEST = {"bootstrap": 2, "half": 4}
+# Samples that two halves need.
+FEWEST = 4
 # Seconds that fits under way are waited for after Ctrl-C.
 _PATIENCE = 0.5
 # What FRANe stores for more features does not grow with their square.
 _MOST_PAIRS = 27_000_000
 # What a random number is for: each draw has a stream for each.
-_ROWS, _COLUMNS, _RANKER = range(3)
+_ROWS, _COLUMNS, _RANKER, _VALUES = range(4)
 
 
 class _Stopped(BaseException):
@@ -36,46 +39,57 @@ class _Stopped(BaseException):
 
 
 class Draws:
-    """Rankings of samples of the examples.
+    """Rankings of half-samples: draws 0 and 1, 2 and 3, … are both halves of a table.
 
-    A draw has its columns in random order: features of equal scores, which rankers
-    order by column, then change places from draw to draw.
+    Which samples are drawn depends on what they hold, not on their order. A draw has
+    its columns in random order: features of equal scores, which rankers order by
+    column, then change places from draw to draw.
 
     Parameters
     ----------
     ranker : FeatureRanker
         Copies of it rank; one with a ``random_state`` has another seed in each draw.
-    X : ndarray or CSR array of shape (m, n)
+    X : ndarray, CSR array or CodedTable of shape (m, n)
         The checked table.
-    n_boot : int
+    n_halves : int
         Number of draws.
-    method : {"bootstrap", "half"}
-        As many examples with replacement, or half of them without.
     seed : int or None
         The seed of all draws.
+    permuted : bool, default=False
+        Whether both halves are those of a table whose columns are permuted, each by
+        itself: another such table for each two draws.
 
     Attributes
     ----------
-    ranks : ndarray of shape (n_boot, n)
+    ranks : ndarray of shape (n_halves, n)
         After `run`: unsigned integers of the size that n needs.
     """
 
     def __init__(
-        self, ranker: Any, X: Any, n_boot: int, method: str, seed: int | None
+        self,
+        ranker: Any,
+        X: Any,
+        n_halves: int,
+        seed: int | None,
+        *,
+        permuted: bool = False,
     ) -> None:
-        self._ranker, self._X, self._method = ranker, X, method
+        self._ranker, self._X, self._permuted = ranker, X, permuted
+        self._stage = "draws of permuted columns" if permuted else "draws"
         self._entropy = np.random.SeedSequence(seed).entropy
+        self._order = _content_order(X)
         self._options: dict[str, Any] = {}
         self._controller = ThreadpoolController()
         self._blas: Any = None
         self._quiet = _Quiet()
         self._stop = self._left = False
-        self.ranks = np.zeros((n_boot, X.shape[1]), np.min_scalar_type(X.shape[1]))
+        n = X.shape[1]
+        self.ranks = np.zeros((n_halves, n), np.min_scalar_type(n))
 
     def run(self, n_threads: int) -> int:
         """Rank all draws; return how many of the rankings are degenerate."""
-        n_boot = len(self.ranks)
-        n_workers = min(n_threads, n_boot, _fits_at_once(self._X, self._ranker))
+        n_halves = len(self.ranks)
+        n_workers = min(n_threads, n_halves, _fits_at_once(self._X, self._ranker))
         known = self._ranker.get_params(deep=False)
         # A checkpoint is of the whole table, and for one fit at a time.
         wanted = {
@@ -91,11 +105,11 @@ class Draws:
         try:
             with self._quiet as caught, closing(done):
                 for count in done:
-                    report("draws", count, n_boot)
+                    report(self._stage, count, n_halves)
         finally:
             self._left = True
             self._blas.restore_original_limits()
-        return min(len(caught), n_boot)
+        return min(len(caught), n_halves)
 
     def _alone(self) -> Generator[int]:
         with self._limit("openmp"):
@@ -151,11 +165,11 @@ class Draws:
             fresh.set_params(random_state=seed)
         try:
             with listening(self._heed):
-                fresh.fit(self._take(self._rows(draw), columns))
+                fresh.fit(self._half(draw, columns))
         except ValueError as error:
             raise DataError(
                 f"Draw {draw + 1} of {len(self.ranks)} cannot be ranked, although the "
-                f"table can: {error} Another method or random_state may do."
+                f"table can: {error} Another random_state may do."
             ) from error
         self.ranks[draw, columns] = fresh.ranking_
 
@@ -164,14 +178,8 @@ class Draws:
             raise _Stopped
 
     def _rows(self, draw: int) -> NDArray[np.intp]:
+        """Return positions in the order by content."""
         m = self._X.shape[0]
-        if self._method == "bootstrap":
-            random = self._random(draw, _ROWS)
-            # Of two or three examples one is often drawn alone: that is no table.
-            while len(np.unique(rows := random.integers(m, size=m))) < 2:
-                pass
-            return rows
-        # Draws 0 and 1, 2 and 3, … are the two halves of one partition.
         rows = self._random(draw // 2, _ROWS).permutation(m)
         return rows[: m // 2] if draw % 2 == 0 else rows[m // 2 : 2 * (m // 2)]
 
@@ -179,10 +187,62 @@ class Draws:
         seeds = np.random.SeedSequence(self._entropy, spawn_key=(number, purpose))
         return np.random.default_rng(seeds)
 
-    def _take(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Any:
-        if sparse.issparse(self._X):
-            return self._X[rows][:, columns]
-        return self._X[np.ix_(rows, columns)]
+    def table(self, draw: int) -> Any:
+        """Return the table of which a draw is a half; if permuted, a new one."""
+        if not self._permuted:
+            return self._X
+        return _permute(self._X[self._order], self._random(draw // 2, _VALUES))
+
+    def _half(self, draw: int, columns: NDArray[np.intp]) -> Any:
+        table, rows = self.table(draw), self._rows(draw)
+        if not self._permuted:  # whose samples are in order by content
+            rows = self._order[rows]
+        if sparse.issparse(table):
+            return table[rows][:, columns]
+        return table[np.ix_(rows, columns)]
+
+
+class _DenseRows:
+    """A sparse table, of which some rows at a time are made dense."""
+
+    def __init__(self, X: Any) -> None:
+        self.shape, self._X = X.shape, X
+
+    def __getitem__(self, rows: slice) -> NDArray[Any]:
+        return np.asarray(self._X[rows].toarray())
+
+
+def _content_order(X: Any) -> NDArray[np.intp]:
+    """Return the samples in an order that depends on what they hold alone."""
+    if isinstance(X, CodedTable):
+        # Levels are numbered as they appear, which the order of samples decides.
+        values = X.values.copy()
+        for j, levels in enumerate(X.levels):
+            if levels is not None:
+                place = np.argsort(np.argsort([str(level) for level in levels]))
+                known = np.isfinite(values[:, j])
+                values[known, j] = place[values[known, j].astype(np.intp)]
+        return order_by_values(values)
+    rows: Any = _DenseRows(X) if sparse.issparse(X) else X
+    return order_by_values(rows)
+
+
+def _permute(X: Any, random: np.random.Generator) -> Any:
+    """Return a table whose columns are permuted, each by itself; X may be changed."""
+    if isinstance(X, CodedTable):
+        return replace(X, values=_permute(X.values, random))
+    m, n = X.shape
+    if sparse.issparse(X):
+        X = X.tocsc()
+        for j in range(n):
+            entries = slice(X.indptr[j], X.indptr[j + 1])
+            X.indices[entries] = random.permutation(m)[X.indices[entries]]
+        X.has_sorted_indices = False
+        return X.tocsr()
+    for j in range(n):
+        # Where each value goes, as for a sparse table.
+        X[random.permutation(m), j] = X[:, j].copy()
+    return X
 
 
 def _as_many(ranker: Any) -> dict[str, Any]:

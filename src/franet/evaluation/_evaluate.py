@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
+from sklearn.base import clone
 
 from franet._common import checked as kinds
 from franet._common.progress import Listener, listening, report
 from franet.cover._constraints import by_position
+from franet.evaluation._columns import ChosenColumns, find_columns, is_list
 from franet.evaluation._unit import prepare, run_unit
 from franet.evaluation.folds import make_folds, name_folds, shuffled_folds
 from franet.evaluation.measures import (
@@ -71,9 +74,13 @@ def evaluate(
         error. No ranker sees them.
     rankers : estimator, str, or sequence or dict of them, default=("cover", "frane")
         Rankers by label, such as ``{"cover": Cover(), "random": RandomRanking()}``;
-        strings are names from `franet.rankers.NAMES`.
+        strings are names from `franet.rankers.NAMES`. In a dict a list of columns, by
+        name or position, is judged too: ``{"mine": ["age", "weight"]}``; it needs no
+        fit, and is judged up to its length.
     n_features : "powers", int or sequence of int, default="powers"
-        At how many features rankings are judged; ``"powers"``: 1, 2, 4, … and all.
+        At how many features rankings are judged; ``"powers"``: 1, 2, 4, … and all. The
+        number that the first `Cover` among the rankers suggests for the whole table,
+        and the lengths of lists of columns, come with them.
     folds : int, "paper", splitter or iterable, default=10
         A number of shuffled folds, the partition of the paper, an object with
         ``split(X)``, or pairs of row numbers.
@@ -94,7 +101,7 @@ def evaluate(
     Returns
     -------
     results : Results
-        Curves, fold by fold; `table`, `plot_curves`, `recommend`, `verdicts`.
+        Curves, fold by fold; `table`, `plot_curves`, `recommend`, `verdicts`, `lead`.
 
     Examples
     --------
@@ -105,8 +112,10 @@ def evaluate(
     >>> results.rankers
     ['frane', 'random', 'column-subset']
     """
-    chosen = named_rankers(rankers, references)
     table, columns = _table(X)
+    n: int = table.shape[1]
+    names_known = columns if columns is not None else [f"x{j}" for j in range(n)]
+    chosen = named_rankers(rankers, references, np.array(names_known, object))
     labels = None if y is None else np.asarray(y).ravel()
     if labels is not None and len(labels) != len(table):
         raise DataError(f"y has {len(labels)} classes for {len(table)} examples")
@@ -121,7 +130,14 @@ def evaluate(
             Setting("measures", measures),
             remedy=f"Leave out {{0}}, or add one of: {', '.join(classes)}.",
         )
-    counts = feature_counts(n_features, table.shape[1])
+    lists = {
+        label: len(ranker.columns)
+        for label, ranker in chosen.items()
+        if isinstance(ranker, ChosenColumns)
+    }
+    suggested = suggestion(chosen, table, columns)
+    counts = feature_counts(n_features, n)
+    counts = sorted({*counts, *lists.values(), *suggested[1:]})
     parts = make_folds(folds, len(table), repeats=repeats, seed=random_state)
     filed = name_folds(folds, repeats, random_state)
     records = []
@@ -130,24 +146,75 @@ def evaluate(
             scorer = FoldScorer(table, fold, labels, seed=random_state)
             for label, ranker in chosen.items():
                 fresh = prepare(ranker, fold.number, counts, random_state)
-                if columns is not None:  # the table of a fold has no names
-                    named = by_position(fresh.get_params(deep=False), columns)
-                    fresh.set_params(**named)
+                _name_by_position(fresh, columns)
                 unit = (name, filed, fold.number, label, changed_parameters(ranker))
-                found = run_unit(fresh, scorer, counts, names)
+                most = lists.get(label, n)
+                judged = [k for k in counts if k <= most]
+                found = run_unit(fresh, scorer, judged, names)
                 records.append(Record(*unit, **found))
                 report("rankings", len(records), len(parts) * len(chosen))
-    return Results(records)
+    return Results(records, suggested={name: suggested} if suggested else {})
 
 
-def named_rankers(given: Any, references: bool = False) -> dict[str, Any]:
-    """Return estimators by label, with the references that are not among them."""
+def suggestion(
+    rankers: Mapping[str, Any], table: NDArray[np.float64], names: Any
+) -> tuple[Any, ...]:
+    """Return which ranker suggests how many features for a table: the first that does.
+
+    Parameters
+    ----------
+    rankers : mapping of str to estimator
+        Rankers by label; not changed.
+    table : ndarray of shape (m, n)
+        The whole table.
+    names : ndarray of str or None
+        The names of its columns.
+
+    Returns
+    -------
+    suggestion : (str, int) or ()
+        Its label and the number; empty if there is none.
+    """
+    for label, ranker in rankers.items():
+        if getattr(ranker, "_finds", "") != "representatives":
+            continue
+        fresh = clone(ranker)
+        _name_by_position(fresh, names)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # folds warn of the same
+            count = fresh.fit(table).n_features_suggested_
+        if count is not None:
+            return label, int(count)
+    return ()
+
+
+def _name_by_position(ranker: Any, names: Any) -> None:
+    """Have a ranker take columns by position: tables without names are ranked."""
+    if names is not None:
+        ranker.set_params(**by_position(ranker.get_params(deep=False), names))
+
+
+def named_rankers(
+    given: Any, references: bool = False, columns: NDArray[Any] | None = None
+) -> dict[str, Any]:
+    """Return estimators by label, with the references that are not among them.
+
+    Lists of columns become rankers where the names of the columns are known.
+    """
     if isinstance(given, Mapping):
-        found = {str(label): _estimator(ranker) for label, ranker in given.items()}
+        found = {
+            str(label): find_columns(str(label), ranker, columns)
+            if columns is not None and is_list(ranker)
+            else _estimator(ranker)
+            for label, ranker in given.items()
+        }
     else:
         listed = [given] if isinstance(given, str) or hasattr(given, "fit") else given
         found = {}
         for ranker in listed:
+            is_fine = columns is None or not is_list(ranker)
+            remedy = "give lists of columns in a dict, with labels"
+            kinds.check_value("rankers", ..., is_fine, remedy)
             label = ranker if isinstance(ranker, str) else _label(ranker)
             remedy = f"two are called {label!r}; give a dict with labels"
             kinds.check_value("rankers", ..., label not in found, remedy)

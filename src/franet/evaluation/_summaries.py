@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
 from franet._common.checked import check_value
+from franet._common.sentences import judged_at, recommended, where_best
 from franet._common.table import TextTable
 from franet.evaluation.measures import MEASURES
 from franet.evaluation.records import RANDOM
@@ -20,6 +24,8 @@ from franet.exceptions import DataError
 _COLLAPSED = "†"
 _N_BOOT = 2000
 _LEVEL = 0.9
+_TOLERANCE = 0.01
+_UNKNOWN = (None, None)
 
 
 def one_table(results: Results, dataset: str, at: int, measure: str) -> TextTable:
@@ -39,7 +45,7 @@ def one_table(results: Results, dataset: str, at: int, measure: str) -> TextTabl
     Returns
     -------
     table : TextTable
-        Mean and deviation over the folds, the verdict against chance, stability, time.
+        Mean and interval over the folds, the verdict against chance, stability, time.
     """
     done = [r for r in results.rankers if results.has(dataset, r, measure)]
     verdicts = results.verdicts(at, measure, dataset) if RANDOM in done else {}
@@ -47,13 +53,15 @@ def one_table(results: Results, dataset: str, at: int, measure: str) -> TextTabl
     for ranker in done:
         records = results.of(dataset, ranker)
         values = results.values(dataset, ranker, at, measure)
+        count = int(results.curve(ranker, dataset, measure).counts[-1])
         many = len(records) > 1
         stable = many and min(len(record.top) for record in records) >= at
         lines.append(
             [
                 ranker,
+                min(at, count),
                 float(values.mean()),
-                float(values.std(ddof=1)) if many else None,
+                *(over_folds(values, results.overlap(dataset, ranker)) or _UNKNOWN),
                 verdicts.get(ranker, ""),
                 results.stability(ranker, at, dataset)["kuncheva"] if stable else None,
                 float(np.mean([record.seconds or 0.0 for record in records])),
@@ -61,12 +69,95 @@ def one_table(results: Results, dataset: str, at: int, measure: str) -> TextTabl
             ]
         )
     sign = 1 if MEASURES[measure].lower_is_better else -1
-    lines.sort(key=lambda line: sign * line[1])
+    lines.sort(key=lambda line: sign * line[2])
     columns = [
-        "ranker", measure, "sd", "against random", "stability", "seconds", "warned",
+        "ranker", "features", measure, "low", "high", "against random", "stability",
+        "seconds", "warned",
     ]  # fmt: skip
-    title = f"{MEASURES[measure].title} at {at} features, mean over the folds."
-    return TextTable(columns, lines, [title, *_warned(results, [dataset])])
+    suggested = results.suggested.get(dataset)
+    notes = [judged_at(MEASURES[measure].title, at, suggested)]
+    return TextTable(columns, lines, [*notes, *_warned(results, [dataset])])
+
+
+def over_folds(
+    values: NDArray[np.float64], rho: float | None
+) -> tuple[float, float] | None:
+    """Return the 95 % interval of a mean over folds; None with one fold.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_folds,)
+        Values fold by fold.
+    rho : float or None
+        The correlation of folds, whose training parts overlap; None: 1/n_folds.
+    """
+    n = len(values)
+    if n < 2:
+        return None
+    rho = 1 / n if rho is None else rho
+    half = stdtrit(n - 1, 0.975) * np.sqrt(
+        (1 / n + rho / (1 - rho)) * values.var(ddof=1)
+    )
+    mean = values.mean()
+    return float(mean - half), float(mean + half)
+
+
+def lead(results: Results, dataset: str, measures: Sequence[str]) -> TextTable:
+    """Return which ranker is best at which number of features.
+
+    Parameters
+    ----------
+    results : Results
+        Where the values are.
+    dataset : str
+        The data set.
+    measures : sequence of str
+        Names from `MEASURES`.
+
+    Returns
+    -------
+    table : TextTable
+        A row for each measure and number; the same in words below it.
+    """
+    lines: list[list[Any]] = []
+    notes = []
+    for measure in measures:
+        sign = -1.0 if MEASURES[measure].lower_is_better else 1.0
+        found: list[tuple[int, str, bool]] = []
+        curves = {
+            r: results.curve(r, dataset, measure)
+            for r in results.rankers
+            if results.has(dataset, r, measure)
+        }
+        for k in sorted({int(k) for curve in curves.values() for k in curve.counts}):
+            # All features are the same for all rankers.
+            there = {
+                r: sign * curve.values[:, curve.counts == k][:, 0]
+                for r, curve in curves.items()
+                if k in curve.counts and k < _n_features(results, dataset)
+            }
+            if len(there) < 2:
+                continue
+            # The sort is stable: of equal ones the first counts.
+            best, second = sorted(there, key=lambda r: -there[r].mean())[:2]
+            ahead = there[best] - there[second]
+            interval = over_folds(ahead, results.overlap(dataset, best))
+            is_sure = interval is not None and interval[0] > 0.0
+            mean = float(sign * there[best].mean())
+            gap = float(ahead.mean())
+            lines.append([measure, k, best, mean, second, gap, *(interval or _UNKNOWN)])
+            found.append((k, best, is_sure))
+        if found:
+            notes.append(where_best(MEASURES[measure].title, found))
+    columns = [
+        "measure", "features", "best", "value", "second", "lead", "low", "high"
+    ]  # fmt: skip
+    return TextTable(columns, lines, notes)
+
+
+def _n_features(results: Results, dataset: str) -> float:
+    known = [r.n_features for r in results.records if r.dataset == dataset]
+    return min((n for n in known if n is not None), default=math.inf)
 
 
 def table_of_sets(results: Results, at: int, measure: str) -> TextTable:
@@ -130,53 +221,62 @@ def _warned(results: Results, datasets: list[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class Recommendation:
-    """A ranker and a number of features.
+    """A ranker and a number of features, by one measure.
 
     Attributes
     ----------
     ranker : str
         The ranker.
     n_features : int
-        The smallest number within tolerance of the best.
+        The number that was suggested; or else the smallest within tolerance of the
+        best.
     interval : tuple of int
-        Where that number lies in 90 % of the bootstrap samples of the folds.
+        Where that number lies in 90 % of the bootstrap samples of the folds; the number
+        itself if it was suggested.
     value : float
         The measure at that number, the mean over the folds.
+    value_interval : tuple of float or None
+        Its 95 % interval over the folds; None with one fold.
     best : float
-        The best value of all.
+        The best value of all, at any number.
     measure : str
         The name of the measure.
     verdict : str
         How the ranker compares with random columns at that number; "" if chance was
         not measured.
     n_random : int or None
-        How many random columns come as close to the best; None if none of the
-        measured numbers does, or chance was not measured.
+        How many random columns do as well, or come as close to the best; None if none
+        of the measured numbers does, or chance was not measured.
+    suggested_by : str
+        The ranker that suggests the number; "" if it was found by the tolerance.
     """
 
     ranker: str
     n_features: int
     interval: tuple[int, int]
     value: float
+    value_interval: tuple[float, float] | None
     best: float
     measure: str
     verdict: str
     n_random: int | None
+    suggested_by: str
 
     def __str__(self) -> str:
-        low, high = self.interval
-        sure = f"{low} to {high}" if low < high else f"{low}"
-        text = (
-            f"Keep {self.n_features} features of {self.ranker} ({sure} in 90 % of "
-            f"bootstrap samples): {MEASURES[self.measure].title} {self.value:.3f}, "
-            f"the best of all is {self.best:.3f}."
+        verdict = self.verdict
+        if verdict and self.n_random is not None and verdict == BETTER:
+            verdict += f", where {self.n_random} random columns do as well"
+        return recommended(
+            MEASURES[self.measure].title,
+            self.ranker,
+            self.n_features,
+            self.interval,
+            self.value,
+            self.value_interval,
+            self.best,
+            verdict,
+            self.suggested_by,
         )
-        if self.verdict:
-            text += f" At that number it is {self.verdict}"
-            if self.n_random is not None and self.verdict == BETTER:
-                text += f", where {self.n_random} random columns do as well"
-            text += "."
-        return text
 
 
 def recommend(
@@ -184,10 +284,10 @@ def recommend(
     dataset: str,
     ranker: str | None,
     measure: str,
-    tolerance: float,
+    tolerance: float | None,
     seed: int,
 ) -> Recommendation:
-    """Return the smallest number of features within tolerance of the best.
+    """Return the best ranker at the suggested number, or the fewest features.
 
     Parameters
     ----------
@@ -199,8 +299,8 @@ def recommend(
         The ranker, or None for that which needs the fewest features.
     measure : str
         A name from `MEASURES`.
-    tolerance : float
-        How much worse than the best is near enough.
+    tolerance : float or None
+        How much worse than the best is near enough; None: the suggested number.
     seed : int
         Seed of the bootstrap.
 
@@ -209,7 +309,8 @@ def recommend(
     recommendation : Recommendation
         The number and how sure it is.
     """
-    check_value("tolerance", tolerance, tolerance >= 0, "give a number of at least 0")
+    is_fine = tolerance is None or tolerance >= 0
+    check_value("tolerance", tolerance, is_fine, "give a number of at least 0")
     names = [r for r in results.rankers if results.has(dataset, r, measure)]
     candidates = [r for r in names if r != RANDOM] if ranker is None else [ranker]
     if not candidates:
@@ -218,14 +319,22 @@ def recommend(
     curves = {r: results.curve(r, dataset, measure) for r in {*candidates, *names}}
     lost = {r: sign * curve.values for r, curve in curves.items()}
     counts = {r: curve.counts for r, curve in curves.items()}
+    by, wanted = results.suggested.get(dataset, ("", 0))
+    there = [r for r in candidates if wanted in counts[r]]
+    if tolerance is not None or not there:
+        by, wanted = "", 0
+    near = _TOLERANCE if tolerance is None else tolerance
 
     def choose(rows: NDArray[np.intp]) -> tuple[str, int, float]:
         means = {r: lost[r][rows].mean(axis=0) for r in candidates}
         best = min(float(mean.min()) for mean in means.values())
+        if by:
+            at = {r: float(means[r][counts[r] == wanted][0]) for r in there}
+            return min(there, key=lambda r: at[r]), wanted, best
         k, _, name = min(
             (int(counts[r][at]), float(mean[at]), r)
             for r, mean in means.items()
-            for at in np.flatnonzero(mean <= best + tolerance)
+            for at in np.flatnonzero(mean <= best + near)
         )
         return name, k, best
 
@@ -237,9 +346,10 @@ def recommend(
     ]
     tail = (1 - _LEVEL) / 2
     low, high = np.quantile(found, [tail, 1 - tail], method="nearest")
-    at = int(np.flatnonzero(counts[name] == k)[0])
+    values = curves[name].values[:, counts[name] == k][:, 0]
     compared = RANDOM in names and name != RANDOM
-    close = compared and lost[RANDOM].mean(axis=0) <= best + tolerance
+    enough = sign * values.mean() if by else best + near
+    close = compared and lost[RANDOM].mean(axis=0) <= enough
     verdict = ""
     if compared and k in counts[RANDOM]:
         verdict = results.verdicts(k, measure, dataset, rankers=[name])[name]
@@ -247,9 +357,11 @@ def recommend(
         ranker=name,
         n_features=k,
         interval=(int(low), int(high)),
-        value=float(curves[name].mean[at]),
+        value=float(values.mean()),
+        value_interval=over_folds(values, results.overlap(dataset, name)),
         best=sign * best,
         measure=measure,
         verdict=verdict,
         n_random=int(counts[RANDOM][np.argmax(close)]) if np.any(close) else None,
+        suggested_by=by,
     )

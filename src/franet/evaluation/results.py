@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from franet._common import checked as kinds
 from franet._common.joints import connected
+from franet._common.sentences import UNDECIDED
 from franet._common.table import TextTable
 from franet.evaluation.measures import MEASURES
 from franet.evaluation.records import RANDOM, Record, Row
@@ -20,22 +21,26 @@ from franet.exceptions import DataError, UsageError
 
 if TYPE_CHECKING:
     from franet.evaluation._summaries import Recommendation
-    from franet.evaluation.statistics import Comparison
+    from franet.evaluation.statistics import Comparison, Regions
 
 BETTER = "better than random"
 _EQUAL = "no better than random"
 _WORSE = "worse than random"
 _SURE = 0.95
+# Measures in the units of what is ranked, the plainest first: the first one that was
+# measured is shown where none is named.
+_SHOWN = ("r2", "rmae_scaled", "rmae_shared", "rmae")
+_AT = 16
 
 # The parameters of all methods: each has some of them.
 _checked = kinds.checked(
     ranker=kinds.optional(kinds.TEXT),
     dataset=kinds.optional(kinds.TEXT),
-    measure=kinds.TEXT,
-    at=kinds.WHOLE,
+    measure=kinds.optional(kinds.TEXT),
+    at=kinds.optional(kinds.WHOLE),
     rope=kinds.NUMBER,
     rankers=kinds.optional(kinds.SEVERAL),
-    tolerance=kinds.NUMBER,
+    tolerance=kinds.optional(kinds.NUMBER),
     random_state=kinds.SEED,
     ax=kinds.optional(kinds.AXES),
 )
@@ -81,10 +86,14 @@ class Results:
     records : iterable of Record
         Rankers on folds. Where one label stands for several sets of parameters, the
         parameters become part of its name.
+    suggested : mapping of str to (str, int), optional
+        By table, the ranker that suggests a number of features, and that number.
 
     Attributes
     ----------
     records : list of Record
+        As given.
+    suggested : dict of str to (str, int)
         As given.
     datasets : list of str
         Names of the tables, in the order in which they came.
@@ -92,8 +101,13 @@ class Results:
         Names of the rankers, in the order in which they came.
     """
 
-    def __init__(self, records: Iterable[Record]) -> None:
+    def __init__(
+        self,
+        records: Iterable[Record],
+        suggested: Mapping[str, tuple[str, int]] | None = None,
+    ) -> None:
         self.records = list(records)
+        self.suggested = dict(suggested or {})
         # Parameters by label, and folds by table.
         self._parameters, self._folds = defaultdict(set), defaultdict(set)
         for record in self.records:
@@ -116,7 +130,8 @@ class Results:
         )
 
     def __add__(self, other: Results) -> Results:
-        return Results([*self.records, *other.records])
+        records = [*self.records, *other.records]
+        return Results(records, self.suggested | other.suggested)
 
     def name_of(self, record: Record) -> str:
         """Return the name of the ranker of a record."""
@@ -162,7 +177,7 @@ class Results:
 
     @_checked
     def curve(
-        self, ranker: str, dataset: str | None = None, measure: str = "rmae"
+        self, ranker: str, dataset: str | None = None, measure: str | None = None
     ) -> Curve:
         """Return a measure of a ranker at every number of features, fold by fold.
 
@@ -172,15 +187,15 @@ class Results:
             One of `rankers`.
         dataset : str, optional
             One of `datasets`; may be left out if there is only one.
-        measure : str, default="rmae"
-            A name from `franet.evaluation.MEASURES`.
+        measure : str, optional
+            A name from `franet.evaluation.MEASURES`; see `measure`.
 
         Returns
         -------
         curve : Curve
             Its counts and values.
         """
-        dataset = self._one(dataset)
+        dataset, measure = self._one(dataset), self.measure(measure)
         records = self.of(dataset, ranker)
         if not self.has(dataset, ranker, measure):
             raise DataError(
@@ -206,8 +221,8 @@ class Results:
             One of `rankers`.
         at : int, default=16
             Number of features; all of them where the table has fewer.
-        measure : str, default="rmae"
-            A name from `franet.evaluation.MEASURES`.
+        measure : str, optional
+            A name from `franet.evaluation.MEASURES`; see `measure`.
 
         Returns
         -------
@@ -249,16 +264,19 @@ class Results:
 
     @_checked
     def table(
-        self, at: int = 16, measure: str = "rmae", dataset: str | None = None
+        self,
+        at: int | None = None,
+        measure: str | None = None,
+        dataset: str | None = None,
     ) -> TextTable:
         """Return a measure at a number of features, for every ranker.
 
         Parameters
         ----------
-        at : int, default=16
-            Number of features.
-        measure : str, default="rmae"
-            A name from `franet.evaluation.MEASURES`.
+        at : int, optional
+            Number of features; by default that which a ranker suggests, or 16.
+        measure : str, optional
+            A name from `franet.evaluation.MEASURES`; see `measure`.
         dataset : str, optional
             One table in detail; without it, and with several tables, a row for each.
 
@@ -269,10 +287,38 @@ class Results:
         """
         from franet.evaluation._summaries import one_table, table_of_sets
 
-        _known("measure", measure, MEASURES)
+        measure = self.measure(measure)
         if dataset is None and len(self.datasets) > 1:
-            return table_of_sets(self, at, measure)
-        return one_table(self, self._one(dataset), at, measure)
+            return table_of_sets(self, _AT if at is None else at, measure)
+        dataset = self._one(dataset)
+        return one_table(self, dataset, self._count(at, dataset), measure)
+
+    @_checked
+    def lead(self, measure: str | None = None, dataset: str | None = None) -> TextTable:
+        """Return which ranker is best at which number of features, and how surely.
+
+        Parameters
+        ----------
+        measure : str, optional
+            A name from `franet.evaluation.MEASURES`; by default all that were measured.
+        dataset : str, optional
+            One of `datasets`; may be left out if there is only one.
+
+        Returns
+        -------
+        table : TextTable
+            A row for each measure and number of features: the best ranker, the second
+            best, and by how much the first leads, with its 95 % interval over the
+            folds. In words below the table.
+        """
+        from franet.evaluation._summaries import lead
+
+        dataset = self._one(dataset)
+        measured = {name for r in self.records for name in r.values}
+        names = [name for name in MEASURES if name in measured]
+        return lead(
+            self, dataset, names if measure is None else [self.measure(measure)]
+        )
 
     @_checked
     def stability(
@@ -311,8 +357,8 @@ class Results:
     @_checked
     def verdicts(
         self,
-        at: int = 16,
-        measure: str = "rmae",
+        at: int | None = None,
+        measure: str | None = None,
         dataset: str | None = None,
         rope: float = 0.001,
         rankers: Iterable[str] | None = None,
@@ -321,9 +367,9 @@ class Results:
 
         Parameters
         ----------
-        at : int, default=16
-            Number of features.
-        measure : str, default="rmae"
+        at : int, optional
+            Number of features; by default that which a ranker suggests, or 16.
+        measure : str, optional
             What is compared, as in `table`.
         dataset : str, optional
             One of `datasets`; may be left out if there is only one.
@@ -335,56 +381,125 @@ class Results:
         Returns
         -------
         verdicts : dict of str
-            ``"better than random"``, ``"no better than random"`` or ``"worse than
-            random"``; the first and the last where the Bayesian correlated t-test
-            over the folds gives it a probability of at least 95 %.
+            ``"better than random"`` or ``"worse than random"`` where the Bayesian
+            correlated t-test over the folds gives it a probability of at least 95 %;
+            ``"no better than random"`` where it is better at no number of features that
+            was judged; otherwise ``"undecided"``. A list of columns that has fewer is
+            judged by all it has.
         """
-        from franet.evaluation.statistics import correlated_t_test
-
         if RANDOM not in self.rankers:
             raise UsageError("There is no ranking by chance in these results")
-        dataset = self._one(dataset)
-        chance = self.values(dataset, RANDOM, at, measure)
-        # The correlation of folds is the share of the examples in a test part.
-        records = self.of(dataset, RANDOM)
-        shares = [r.test_share for r in records if r.test_share is not None]
-        rho = float(np.mean(shares)) if shares else None
-        lower = MEASURES[measure].lower_is_better
+        dataset, measure = self._one(dataset), self.measure(measure)
+        at = self._count(at, dataset)
+        chance = self.curve(RANDOM, dataset, measure).counts
         found = {}
         for ranker in self.rankers if rankers is None else rankers:
             if ranker == RANDOM or not self.has(dataset, ranker, measure):
                 continue
-            found[ranker] = _EQUAL
-            if len(chance) > 1:  # one fold proves nothing
-                values = self.values(dataset, ranker, at, measure)
-                p = correlated_t_test(
-                    values, chance, rope=rope, rho=rho, lower_is_better=lower
+            counts = self.curve(ranker, dataset, measure).counts
+            k = min(at, int(counts[-1]))
+            p = self._against_random(dataset, ranker, k, measure, rope)
+            if p is None:  # one fold proves nothing
+                found[ranker] = UNDECIDED
+            elif max(p.first, p.second) >= _SURE:
+                found[ranker] = BETTER if p.first >= _SURE else _WORSE
+            else:
+                judged = np.intersect1d(counts, chance).tolist()
+                tested = (
+                    self._against_random(dataset, ranker, j, measure, rope)
+                    for j in judged
                 )
-                if max(p.first, p.second) >= _SURE:
-                    found[ranker] = BETTER if p.first >= _SURE else _WORSE
+                is_better = any(q is not None and q.first >= _SURE for q in tested)
+                found[ranker] = UNDECIDED if is_better else _EQUAL
         return found
+
+    def _against_random(
+        self, dataset: str, ranker: str, at: int, measure: str, rope: float
+    ) -> Regions | None:
+        """Return how probable it is that a ranker is better; None with one fold."""
+        from franet.evaluation.statistics import correlated_t_test
+
+        values = self.values(dataset, ranker, at, measure)
+        if len(values) < 2:
+            return None
+        return correlated_t_test(
+            values,
+            self.values(dataset, RANDOM, at, measure),
+            rope=rope,
+            rho=self.overlap(dataset, ranker),
+            lower_is_better=MEASURES[measure].lower_is_better,
+        )
+
+    def overlap(self, dataset: str, ranker: str) -> float | None:
+        """Return the correlation of folds: the share of samples in a test part.
+
+        Parameters
+        ----------
+        dataset : str
+            One of `datasets`.
+        ranker : str
+            One of `rankers`.
+
+        Returns
+        -------
+        share : float or None
+            None if it was not written down.
+        """
+        records = self.of(dataset, ranker)
+        shares = [r.test_share for r in records if r.test_share is not None]
+        return float(np.mean(shares)) if shares else None
+
+    def measure(self, name: str | None = None) -> str:
+        """Return a measure by its name; if None, the one that is shown by default.
+
+        Parameters
+        ----------
+        name : str, optional
+            A name from `franet.evaluation.MEASURES`.
+
+        Returns
+        -------
+        name : str
+            ``"r2"`` where it was measured, otherwise the first of ``"rmae_scaled"``,
+            ``"rmae_shared"`` and ``"rmae"`` that was, otherwise any.
+        """
+        if name is not None:
+            _known("measure", name, MEASURES)
+            return name
+        measured = {name for r in self.records for name in r.values}
+        known = [name for name in (*_SHOWN, *MEASURES) if name in measured]
+        return known[0] if known else "rmae"
+
+    def _count(self, at: int | None, dataset: str) -> int:
+        """Return at how many features results are shown."""
+        if at is not None:
+            return at
+        return self.suggested[dataset][1] if dataset in self.suggested else _AT
 
     @_checked
     def recommend(
         self,
         ranker: str | None = None,
         *,
-        tolerance: float = 0.01,
-        measure: str = "rmae",
+        tolerance: float | None = None,
+        measure: str | None = None,
         dataset: str | None = None,
         random_state: int = 0,
     ) -> Recommendation:
-        """Return the smallest number of features that is nearly as good as any.
+        """Return a ranker and a number of features, by one measure.
 
         Parameters
         ----------
         ranker : str, optional
-            The ranker to use; without it the one that needs the fewest features.
-        tolerance : float, default=0.01
+            The ranker to use; without it the best one at the suggested number, or the
+            one that needs the fewest features.
+        tolerance : float, optional
             How much worse than the best value of any ranker, or of this one if it is
-            given, is near enough.
-        measure : str, default="rmae"
-            A name from `franet.evaluation.MEASURES`.
+            given, is near enough: the smallest such number of features is recommended.
+            By default it is the number that a ranker suggests (`suggested`); without a
+            suggestion, and for a measure for which that number was not judged, 0.01.
+        measure : str, optional
+            A name from `franet.evaluation.MEASURES`; see `measure`.
         dataset : str, optional
             One of `datasets`; may be left out if there is only one.
         random_state : int, default=0
@@ -397,14 +512,18 @@ class Results:
         """
         from franet.evaluation._summaries import recommend
 
-        _known("measure", measure, MEASURES)
         return recommend(
-            self, self._one(dataset), ranker, measure, tolerance, random_state
+            self,
+            self._one(dataset),
+            ranker,
+            self.measure(measure),
+            tolerance,
+            random_state,
         )
 
     @_checked
     def plot_curves(
-        self, dataset: str | None = None, *, measure: str = "rmae", ax: Any = None
+        self, dataset: str | None = None, *, measure: str | None = None, ax: Any = None
     ) -> Any:
         """Draw a measure of every ranker as the number of features grows.
 
@@ -412,8 +531,8 @@ class Results:
         ----------
         dataset : str, optional
             One of `datasets`; may be left out if there is only one.
-        measure : str, default="rmae"
-            A name from `franet.evaluation.MEASURES`.
+        measure : str, optional
+            A name from `franet.evaluation.MEASURES`; see `measure`.
         ax : matplotlib axes, optional
             Where to draw; a new figure by default.
 
@@ -423,7 +542,7 @@ class Results:
             With the picture.
         """
         draw = connected("plotting").plot_curves
-        return draw(self, dataset, measure=measure, ax=ax)
+        return draw(self, dataset, measure=self.measure(measure), ax=ax)
 
     def _one(self, dataset: str | None) -> str:
         if dataset is None:

@@ -79,6 +79,8 @@ class Variance(Ranker):
     array([ 0.66666667, 10.66666667,  0.        ])
     """
 
+    _relates = False
+
     def _score(self, X: Any) -> NDArray[np.float64]:
         with np.errstate(over="ignore", invalid="ignore"):
             if isinstance(X, np.ndarray):

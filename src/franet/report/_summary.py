@@ -22,6 +22,7 @@ from franet.exceptions import Setting, UsageError
 from franet.network import AttributeNetwork
 from franet.report._data import Listing, copies, describe, heat_map, missing
 from franet.report._features import communities_of, network_map, rows
+from franet.report._sure import of_feature, of_ranking
 from franet.report._text import clip, number, numbers, words
 
 FORMAT = "franet-report"
@@ -45,6 +46,7 @@ _MIXED = {
     title=kinds.optional(kinds.TEXT),
     seconds=kinds.optional(kinds.NUMBER),
     warnings=kinds.SEVERAL,
+    stability=kinds.optional(kinds.STABILITY),
 )
 def summarize(
     ranker: Any,
@@ -55,6 +57,7 @@ def summarize(
     title: str | None = None,
     seconds: float | None = None,
     warnings: Sequence[str] = (),
+    stability: Any = None,
 ) -> dict[str, Any]:
     """Return what a report says about a ranking, as a plain dict.
 
@@ -76,6 +79,9 @@ def summarize(
         How long the ranking took.
     warnings : sequence of str, optional
         What else the reader should know.
+    stability : Stability, optional
+        How sure the ranking is: what ``ranker.stability(X)`` returned. Without it the
+        page says that this was not measured.
 
     Returns
     -------
@@ -88,7 +94,8 @@ def summarize(
     DataError
         Where X is not the table that was fitted.
     UsageError
-        Where `top` is not positive, or there is not one name for each feature.
+        Where `top` is not positive, there is not one name for each feature, or
+        `stability` is that of another ranking.
 
     Examples
     --------
@@ -130,7 +137,11 @@ def summarize(
         "measure": describe(listing),
         "warnings": [note for note in dict.fromkeys(found) if note],
         "data": data,
-        "features": rows(listing),
+        "stability": of_ranking(ranker, stability, labels),
+        "features": [
+            row | {"stability": of_feature(stability, row["index"], labels)}
+            for row in rows(listing)
+        ],
         "communities": communities_of(listing),
         "map": network_map(listing),
         "thresholds": _thresholds(ranker) if listing.is_frane else None,

@@ -20,8 +20,22 @@ function facts(f) {
     f.gain == null ? ["score", significant(f.score)] : ["gain", significant(f.gain, 3)],
     ...(isCover ? [["group", chip(f)]] : hasNetwork ? [["community", chip(f)], ["neighbours", f.n_neighbors.toLocaleString("en")]] : []),
     ["selected", f.selected ? "yes" : "no"],
+    ...sure(f.stability),
   ]) list.append(element("dt", {}, term), element("dd", {}, value));
   return list;
+}
+
+// How sure its rank is, where this was measured.
+function sure(found) {
+  if (!found) return [];
+  const ranks = ["ranks in half-samples", `${found.rank_low.toLocaleString("en")} to ${found.rank_high.toLocaleString("en")}`];
+  if (found.held === null) return [ranks];
+  const percent = (share) => `${Math.round(100 * share)} %`;
+  return [
+    ranks,
+    ["picked again", percent(found.picked_again)],
+    ["with stand-ins", found.stand_ins.length ? `${percent(found.held)}: ${found.stand_ins.map((name) => short(name, 24)).join(", ")}` : percent(found.held)],
+  ];
 }
 
 function neighbours(f) {

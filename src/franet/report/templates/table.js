@@ -5,11 +5,12 @@ const sortKeys = {
   rank: (f) => f.rank,
   name: (f) => f.name,
   score: (f) => f.gain ?? f.score ?? -Infinity,
+  held: (f) => f.stability?.held ?? -Infinity,
   community: (f) => (f.community < 0 ? Infinity : f.community),
   stands: (f) => f.members.count,
   weight: (f) => (f.representative ? Math.abs(f.representative.weight) : -Infinity),
 };
-const largestFirst = new Set(["score", "stands", "weight"]);
+const largestFirst = new Set(["score", "held", "stands", "weight"]);
 const allStatus = $("table-status").textContent;
 
 // Most rows of a long table are laid out after the page has opened.
@@ -90,6 +91,7 @@ async function copyTable() {
   const clean = (text) => String(text).replace(/[\t\r\n]+/g, " ");
   const columns = {
     rank: (f) => f.rank, feature: (f) => f.name, index: (f) => f.index, score: (f) => f.score, selected: (f) => f.selected,
+    ...(report.stability.n_halves !== null && { "picked again": (f) => f.stability.picked_again ?? "", "or alike": (f) => f.stability.held ?? "" }),
     ...(hasNetwork && { community: (f) => (f.community < 0 ? "" : f.community + 1) }),
     ...(isCover && { gain: (f) => f.gain ?? "", [`mean ${strength}`]: (f) => f.members.mean ?? "" }),
     ...(hasRelations && {

@@ -1,0 +1,275 @@
+"""What franet says about a table, in sentences: each is made here, by stated rules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+# A pick is stable if this share of other half-samples would pick it, and a selection
+# if this share of its picks is.
+STABLE = 0.8
+MOST = 0.9
+# From which |r| on a feature can take the place of a pick.
+ALIKE = 0.9
+# Below this share a first pick is a matter of chance.
+DOUBTFUL = 0.5
+# Neither better nor worse than random columns, as far as the folds show.
+UNDECIDED = "undecided"
+
+
+def how_stable(
+    n_picks: int,
+    n_again: int,
+    n_held: int,
+    agreement: float,
+    permuted: Sequence[float],
+    has_choice: bool = True,
+) -> str:
+    """Return whether other samples would lead to the same selection.
+
+    Parameters
+    ----------
+    n_picks : int
+        How many features were picked.
+    n_again : int
+        How many of them other half-samples would pick again in `STABLE` of the cases.
+    n_held : int
+        The same, where features that are alike count as the pick.
+    agreement : float
+        The share of what one half picks that the other half picks, too.
+    permuted : sequence of float
+        The same for tables whose columns are permuted; empty if not known.
+    has_choice : bool, default=True
+        Whether anything else could be picked.
+
+    Examples
+    --------
+    >>> how_stable(16, 16, 16, 0.9, [0.1])
+    'These 16 are stable: other samples would pick the same features.'
+    """
+    if not has_choice:
+        return "No other features could be picked: any samples would pick these."
+    these = "This pick" if n_picks == 1 else f"These {n_picks:,}"
+    are = "is" if n_picks == 1 else "are"
+    if permuted and agreement <= max(permuted):
+        rates = _percentages(permuted)
+        compared = (
+            f"one half of the samples picks {_percent(agreement)} of what the other "
+            f"half picks, and {rates} where each column is permuted"
+        )
+        if n_held >= MOST * n_picks:
+            sure = f"{these} {are} stable, but no more than for permuted columns"
+            return f"{sure}: {compared}."
+        return f"No more stable than for permuted columns: {compared}."
+    counts = f"{_of(n_again, n_picks)} stable"
+    if n_held > n_again:
+        number = "it is" if n_picks == 1 else f"{n_held:,}"
+        counts += f", {number} if features with |r| ≥ {ALIKE} count as the same"
+    if n_again >= MOST * n_picks:
+        sure = f"{these} {are} stable" if n_again == n_picks else counts
+        return f"{sure}: other samples would pick the same features."
+    if n_held >= MOST * n_picks:
+        return (
+            "Other samples would pick other members of the same groups: trust groups, "
+            f"not names. {counts}."
+        )
+    if not n_held:
+        them = "it" if n_picks == 1 else "them"
+        return f"{counts}: other samples would replace {them}."
+    return f"{counts}; other samples would replace the others."
+
+
+def of_first_pick(name: str, held: float, low: int, high: int) -> str:
+    """Return a sentence about a first pick that most samples would not pick, or "".
+
+    Parameters
+    ----------
+    name : str
+        The pick.
+    held : float
+        The share of other half-samples that would pick it, or a feature that is alike.
+    low, high : int
+        From where to where it ranks in the draws.
+    """
+    if not held < DOUBTFUL:
+        return ""
+    return (
+        f"The first pick, {name}, would be picked by {_percent(held)} of other "
+        f"half-samples, stand-ins counted; in those drawn it ranks from {low:,} to "
+        f"{high:,}."
+    )
+
+
+def how_drawn(n_halves: int, n_degenerate: int) -> str:
+    """Return how it was measured how sure a ranking is.
+
+    Examples
+    --------
+    >>> print(how_drawn(20, 0))
+    Measured by 20 half-samples; percentages are those of new half-samples, estimated.
+    """
+    text = (
+        f"Measured by {n_halves:,} half-samples; percentages are those of new "
+        "half-samples, estimated."
+    )
+    if n_degenerate:
+        were = "ranking was" if n_degenerate == 1 else "rankings were"
+        text += f" {n_degenerate:,} {were} degenerate."
+    return text
+
+
+def not_measured(why: str = "") -> str:
+    """Return how to measure how sure a ranking is, and why it was not done.
+
+    Examples
+    --------
+    >>> print(not_measured("it was not asked for").split(" To ")[0])
+    How sure the picks are was not measured: it was not asked for.
+    """
+    reason = f": {why}" if why else ""
+    return (
+        f"How sure the picks are was not measured{reason}. To measure it: franet rank "
+        "--stability 20; in Python ranker.report(path, X, stability="
+        "ranker.stability(X))."
+    )
+
+
+def judged_at(title: str, at: int, suggested: tuple[str, int] | None) -> str:
+    """Return what a table of judged rankers shows.
+
+    Parameters
+    ----------
+    title : str
+        The measure.
+    at : int
+        The number of features.
+    suggested : (str, int) or None
+        The ranker that suggests a number, and the number.
+
+    Examples
+    --------
+    >>> judged_at("R²", 8, ("cover", 8))
+    'R² at 8 features, as cover suggests: mean and 95 % interval over the folds.'
+    """
+    by = f", as {suggested[0]} suggests" if suggested and suggested[1] == at else ""
+    return f"{title} at {_features(at)}{by}: mean and 95 % interval over the folds."
+
+
+def where_best(title: str, found: Sequence[tuple[int, str, bool]]) -> str:
+    """Return at which numbers of features each ranker is best.
+
+    Parameters
+    ----------
+    title : str
+        The measure.
+    found : sequence of (int, str, bool)
+        The number of features, the best ranker, and whether the 95 % interval of its
+        lead over the second best is above 0.
+
+    Examples
+    --------
+    >>> where_best("R²", [(1, "a", True), (2, "b", False), (4, "a", False)])
+    'R²: a is best at 1 and 4 features (clearly at 1); b at 2 (not clearly).'
+    """
+    parts: list[str] = []
+    for ranker in dict.fromkeys(best for _, best, _ in found):
+        counts = [k for k, best, _ in found if best == ranker]
+        sure = [k for k, best, clear in found if best == ranker and clear]
+        if not sure:
+            how = "not clearly"
+        else:
+            how = "clearly" if sure == counts else f"clearly at {_series(sure)}"
+        many = "feature" if counts == [1] else "features"
+        what = f"{_series(counts)} ({how})"
+        if not parts:
+            what = f"{_series(counts)} {many} ({how})"
+        parts.append(f"{ranker}{'' if parts else ' is best'} at {what}")
+    return f"{title}: {'; '.join(parts)}."
+
+
+def recommended(
+    title: str,
+    ranker: str,
+    n_features: int,
+    interval: tuple[int, int],
+    value: float,
+    value_interval: tuple[float, float] | None,
+    best: float,
+    verdict: str,
+    suggested_by: str,
+) -> str:
+    """Return which features to keep, by which measure.
+
+    Parameters
+    ----------
+    title : str
+        The measure.
+    ranker : str
+        The ranker.
+    n_features : int
+        How many of its features.
+    interval : tuple of int
+        Where that number lies in bootstrap samples of the folds.
+    value : float
+        The measure there.
+    value_interval : tuple of float or None
+        Its 95 % interval over the folds.
+    best : float
+        The best value at any number.
+    verdict : str
+        How it compares with random columns; "" if not known.
+    suggested_by : str
+        Which ranker suggests the number; "" if none does.
+
+    Examples
+    --------
+    >>> recommended("R²", "a", 8, (8, 8), 0.8, None, 0.9, "", "a")
+    'By R², keep 8 features of a, as it suggests: 0.800.'
+    """
+    folds = ""
+    if value_interval is not None:
+        low, high = value_interval
+        folds = f" ({low:.3f} to {high:.3f} over the folds)"
+    keep = f"By {title}, keep {_features(n_features)} of {ranker}"
+    if suggested_by:
+        by = (
+            "as it suggests"
+            if suggested_by == ranker
+            else f"as {suggested_by} suggests"
+        )
+        text = f"{keep}, {by}: {value:.3f}{folds}."
+    else:
+        low_k, high_k = interval
+        sure = f"{low_k} to {high_k}" if low_k < high_k else f"{low_k}"
+        text = (
+            f"{keep} ({sure} in 90 % of bootstrap samples): {value:.3f}{folds}; the "
+            f"best of all is {best:.3f}."
+        )
+    if verdict == UNDECIDED:
+        return f"{text} Whether it beats random columns there is undecided."
+    return f"{text} At that number it is {verdict}." if verdict else text
+
+
+def _features(count: int) -> str:
+    return "1 feature" if count == 1 else f"{count:,} features"
+
+
+def _series(counts: Sequence[int]) -> str:
+    *first, last = [f"{k:,}" for k in counts]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _of(count: int, total: int) -> str:
+    if total == 1:
+        return "This pick is" if count else "This pick is not"
+    if not count:
+        return f"None of these {total:,} picks is"
+    return f"{count:,} of these {total:,} picks {'is' if count == 1 else 'are'}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def _percentages(shares: Sequence[float]) -> str:
+    low, high = _percent(min(shares)), _percent(max(shares))
+    return low if low == high else f"{low.removesuffix(' %')} to {high}"
