@@ -6,11 +6,11 @@ import sys
 
 import numpy as np
 import pytest
+from franet.cover._suggest import _kept
 
 from franet import Cover
 from franet.cover._arrays import kernels_of
 from franet.cover._residual import Residual
-from franet.cover._suggest import _kept
 from franet.datasets import make_groups
 from franet.engine import device as _torch
 from franet.engine.device import parse_place
