@@ -138,11 +138,11 @@ def test_suggestion_lies_on_the_curve():
     w = robust_weights(standardized(made.X))
     own = np.cumsum(w[ranker.order_[: ranker.n_ranked_]]) / w.sum()
     others = ranker.explained_ - own
-    assert others[k - 1] >= 0.95 * others.max()
-    assert (others[: k - 1] < 0.95 * others.max()).all()
-    for share in (0.2, 0.5, 1.0):
+    # Each pick has to explain a fifth of its own weight besides.
+    most = others[(others - 0.2 * own).argmax()]
+    for share in (0.2, 0.5, 0.95, 1.0):
         k = ranker.suggest(share)
-        assert (others >= share * others.max() - 1e-9).argmax() == k - 1
+        assert (others >= share * most - 1e-9).argmax() == k - 1
 
 
 @pytest.mark.parametrize("share", [0.0, 1.5, -1.0])
@@ -174,4 +174,4 @@ def test_threads_change_nothing():
 def test_an_empty_curve():
     nothing = np.empty(0)
     curve = Curve(nothing, nothing, nothing, 10)
-    assert (curve.most, curve.best, curve.reaching(0.95)) == (0.0, 0, 0)
+    assert (curve.best, curve.reaching(0.95)) == (0, 0)

@@ -8,8 +8,8 @@ that it is given show.
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-import numpy as np
+from itertools import pairwise
+from math import isfinite
 
 # Shares of the table for which it is said how many columns they need.
 _MARKS = (0.9, 0.95)
@@ -41,6 +41,30 @@ def percent(share: float) -> str:
     if 0.0 < share < 0.005:
         return "less than 1 %"
     return f"{100.0 * share:.0f} %"
+
+
+def tenths(share: float) -> str:
+    """Return a share as percent with one decimal; 100 only where that is so.
+
+    Examples
+    --------
+    >>> tenths(0.4803), tenths(0.99999), tenths(1.0), tenths(-0.002)
+    ('48.0 %', '99.9 %', '100.0 %', '−0.2 %')
+    """
+    most = 100.0 if share >= 1.0 - 1e-9 else 99.9
+    return f"{min(100.0 * share, most):z.1f} %".replace("-", "−")
+
+
+def increases(explained: Sequence[float]) -> list[float]:
+    """Return by how much each share exceeds the last, so that they sum as shown.
+
+    Examples
+    --------
+    >>> increases([0.12345, 0.2]), increases([])
+    ([0.123, 0.077], [])
+    """
+    shown = [0.0, *(round(float(share), 3) for share in explained)]
+    return [round(after - before, 3) for before, after in pairwise(shown)]
 
 
 def how_many(
@@ -83,10 +107,12 @@ def how_many(
         text += "; further columns explain little but themselves"
     needs = []
     for mark in _MARKS:
-        reached = np.flatnonzero(np.asarray(explained) >= mark)
-        if len(reached) and reached[0] >= suggested:
+        # As tables show it, in tenths of a percent.
+        enough = (k for k, x in enumerate(explained, 1) if round(float(x), 3) >= mark)
+        k = next(enough, 0)
+        if k > suggested:
             noun = "" if needs else " columns"
-            needs.append(f"{percent(mark)} needs {reached[0] + 1:,}{noun}")
+            needs.append(f"{percent(mark)} needs {k:,}{noun}")
     return f"{text}. {', '.join(needs)}." if needs else f"{text}."
 
 
@@ -109,7 +135,7 @@ def represented(
         At which level it is, for all picks together.
     """
     picks = counted(k, "pick")
-    if not np.isfinite(floor):
+    if not isfinite(floor):
         return (
             f"{n_left:,} of {counted(n_features, 'feature')} are not represented: two "
             "samples show no correlation."

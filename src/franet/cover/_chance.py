@@ -25,7 +25,7 @@ _FAR = {8: 7.0, 24: 6.0}
 # No table of m independent columns explains _PLAIN / m of others, and _LEAST besides.
 _PLAIN, _LEAST = 10.0, 0.05
 # Less is a rounding error.
-_NOTHING = 1e-9
+_NOTHING = 1e-6
 # Samples that are permuted, and entries: fewer of either explain more by chance.
 _SAMPLES, _ENTRIES = 512, 2**19
 
@@ -57,7 +57,7 @@ def beats_chance(
     for times in range(1, _TIMES + 1):
         Z = rng.permuted(part.Z, axis=1)
         permuted = FeatureTable(Z, part.weights, slice(None), None)
-        found.append(judge(permuted, len(others)).most)
+        found.append(float(judge(permuted, len(others)).others.max(initial=0.0)))
         report("permutations", times, _TIMES)
         if found[-1] >= most - _NOTHING:
             return False

@@ -66,6 +66,8 @@ class CoverRanking:
         The picks, first to last.
     gains : ndarray
         What each added.
+    weights : ndarray of shape (n,)
+        What each feature counts where it is rebuilt; they sum to 1.
     curve : Curve
         How much of the table the first pick, the first two, … explain.
     is_subset : bool
@@ -86,6 +88,7 @@ class CoverRanking:
     last: NDArray[np.bool_]
     order: NDArray[np.intp]
     gains: NDArray[np.float64]
+    weights: NDArray[np.float64]
     curve: Curve
     is_subset: bool
     is_settled: bool
@@ -160,12 +163,15 @@ def rank_by_cover(
     scores, last = np.zeros(n), constant.copy()
     last[columns] |= picker.blocked()
     scores[columns] = _scores(picker)
+    counts = np.zeros(n)
+    counts[columns] = host(table.weights)
     scores[last] = 0.0
     return CoverRanking(
         scores=scores,
         last=last,
         order=columns[order],
         gains=np.array(picker.gains),
+        weights=counts,
         curve=curve,
         is_subset=judged.is_subset,
         is_settled=judged.is_settled,

@@ -12,6 +12,8 @@ from scipy.stats import beta
 from franet.cover._arrays import Array, host
 from franet.engine.graphs import adjacency
 
+# At which level a correlation with one of all picks is significant.
+LEVEL = 0.05
 # Features whose correlations with all picks are looked at together.
 _WIDE = 4096
 

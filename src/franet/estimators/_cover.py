@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from franet._common import sentences
 from franet._common.checked import check_value
 from franet._common.threads import count_threads
+from franet.cover._components import components_explain
 from franet.cover._constraints import (
     CONSTRAINTS,
     Constraints,
@@ -22,7 +23,7 @@ from franet.cover._constraints import (
     read_weights,
 )
 from franet.cover._fit import ENOUGH, CoverRanking, rank_by_cover
-from franet.cover._represent import Representatives, star
+from franet.cover._represent import LEVEL, Representatives, star
 from franet.cover._shares import SAMPLES
 from franet.engine.device import Place, choose_device, free_bytes, wanted
 from franet.estimators._base import FeatureRanker
@@ -126,6 +127,9 @@ class Cover(FeatureRanker):
         of principal components, of samples not seen. See Notes.
     n_samples_explained_ : int
         How many samples were left out: all, or 4,096 that are drawn of more.
+    weights_ : ndarray of shape (n_features_in_,)
+        What each feature counts there; they sum to 1. A pick explains that much by
+        itself.
     n_features_suggested_ : int or None
         How many picks are enough, see `suggest`; None if no small subset represents
         the table, or if more picks are needed to decide.
@@ -319,12 +323,13 @@ class Cover(FeatureRanker):
         self.gains_ = found.gains
         self.explained_ = found.curve.explained
         self.n_samples_explained_ = found.curve.n_samples
+        self.weights_ = found.weights
         self._curve, self._is_subset = found.curve, found.is_subset
         self._is_settled, self._closest = found.is_settled, found.closest
         self._rebuild = found.rebuild
         self.reconstruction_error_ = found.rebuild.errors.copy()
         self.n_features_suggested_ = self.suggest()
-        self._k = found.n_representatives
+        self._k, self._n_samples = found.n_representatives, found.closest.n_samples
         represented = self.represent()
         self.representative_ = by = represented.representative
         self.representative_corr_ = represented.correlation
@@ -354,9 +359,10 @@ class Cover(FeatureRanker):
         Parameters
         ----------
         share : float, default=0.95
-            The share, above 0 and at most 1, of the most that any number of picks
-            explains of features other than themselves: `explained_` less the weight of
-            the picks.
+            The share, above 0 and at most 1, of what the picks worth their place
+            explain of other features: `explained_` less the `weights_` of the picks,
+            at the largest number of them of which each adds a fifth of its own weight
+            there, as chance lets it add nearly that.
 
         Returns
         -------
@@ -373,7 +379,35 @@ class Cover(FeatureRanker):
             return None
         return self._curve.reaching(share) or None
 
-    def represent(self, k: int | None = None, level: float = 0.05) -> Representatives:
+    def explained_by_components(
+        self, X: Any, n_components: int | None = None
+    ) -> NDArray[np.float64]:
+        """Return which share of the table its principal components explain.
+
+        To compare `explained_` with: the components of nine tenths of the samples
+        explain the other tenth, ten times over. Each component uses all columns, and
+        is usually, but not always, above as many picks.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or AnnData of shape (n_samples, n_features)
+            The table of the fit. Of more than 512 samples so many are drawn.
+        n_components : int, default=None
+            How many components; None: `n_ranked_`.
+
+        Returns
+        -------
+        explained : ndarray of shape (n_components,)
+            Of the first component, the first two, …; features count as in `weights_`.
+        """
+        check_is_fitted(self)
+        k = self.n_ranked_ if n_components is None else n_components
+        check_value("n_components", k, k >= 1, "give a number from 1 on.")
+        table = dense(TableOfFit(self)(X, lazy=False))
+        ranks = self.similarity == "spearman"
+        return components_explain(table, self.weights_, k, ranks=ranks)
+
+    def represent(self, k: int | None = None, level: float = LEVEL) -> Representatives:
         """Return which of the first picks represents each feature.
 
         Parameters
@@ -445,6 +479,21 @@ class Cover(FeatureRanker):
         """
         return self.reconstruct(X)
 
+    def sentences(self) -> list[str]:
+        """Return what there is to say about the table, a sentence or two each.
+
+        How many columns are enough and what they explain, how many features no pick
+        represents, and by which samples that was measured where some were drawn.
+        """
+        found, n = self.represent(), int((~self.constant_).sum())
+        n_left = int(np.sum((found.representative < 0) & ~self.constant_))
+        said = [
+            self.summary(),
+            sentences.represented(n, n_left, self._k, found.floor, LEVEL),
+            sentences.sampled(self.n_samples_explained_, self._n_samples),
+        ]
+        return [sentence for sentence in said if sentence]
+
     def summary(self) -> str:
         """Return in words how many columns are enough, and what they explain."""
         check_is_fitted(self)
@@ -478,7 +527,7 @@ class Cover(FeatureRanker):
 
     def _for_notebook(self, best: NDArray[np.intp]) -> tuple[str, dict[str, list[str]]]:
         remark = f"<div>{escape(self.summary())}</div>"
-        explained = [f"{100 * share:.1f} %" for share in self.explained_[: len(best)]]
+        explained = [sentences.tenths(share) for share in self.explained_[: len(best)]]
         explained += [""] * (len(best) - len(explained))
         roles = [self._role(int(j)) for j in best]
         return remark, {"explained": explained, "representation": roles}
