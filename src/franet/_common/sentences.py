@@ -105,7 +105,7 @@ def how_many(
     text = f"{suggested:,} {of} {verb} {percent(share)} of the table"
     if suggested < n_features and share < 1.0 - 1e-9:
         text += "; further columns explain little but themselves"
-    needs = []
+    needs: list[str] = []
     for mark in _MARKS:
         # As tables show it, in tenths of a percent.
         enough = (k for k, x in enumerate(explained, 1) if round(float(x), 3) >= mark)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -182,7 +182,8 @@ def rank_by_cover(
     )
 
 
-class _Judged(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class _Judged:
     curve: Curve
     is_subset: bool
     is_settled: bool

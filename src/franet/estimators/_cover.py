@@ -498,7 +498,7 @@ class Cover(FeatureRanker):
         """Return in words how many columns are enough, and what they explain."""
         check_is_fitted(self)
         return sentences.how_many(
-            self.explained_,
+            self.explained_.tolist(),
             int((~self.constant_).sum()),
             self.n_features_suggested_,
             is_subset=self._is_subset,
