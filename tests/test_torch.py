@@ -45,11 +45,21 @@ def test_nothing_is_imported_where_torch_is_not(monkeypatch):
     assert not cuda_ready()
 
 
+def test_nothing_is_imported_without_a_driver(monkeypatch):
+    monkeypatch.setattr(_torch.sys, "platform", "linux")
+    monkeypatch.delitem(sys.modules, "torch", raising=False)
+    monkeypatch.setattr(_torch, "find_spec", lambda name: "torch")
+    monkeypatch.setattr(_torch.os.path, "exists", lambda path: False)
+    monkeypatch.setattr(_torch, "load", lambda: pytest.fail("torch was loaded"))
+    assert not cuda_ready()
+
+
 def test_broken_torch_is_not_ready(monkeypatch):
     def broken():
         raise OSError("libtorch.so: cannot open shared object file")
 
     monkeypatch.setattr(_torch, "find_spec", lambda name: "torch")
+    monkeypatch.setattr(_torch, "_has_driver", lambda: True)
     monkeypatch.setattr(_torch, "load", broken)
     assert not cuda_ready()
 

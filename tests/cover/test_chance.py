@@ -9,9 +9,11 @@ from franet import Cover
 from franet.cover import _chance
 from franet.cover._chance import beats_chance
 from franet.cover._explained import Curve
+from franet.cover._rows import draw_rows
 from franet.cover._shares import make_table
 from franet.datasets import make_groups
 from franet.exceptions import DegenerateRankingWarning
+from franet.pairs.tiles import TileRunner
 
 NOTHING = r"^No small subset represents this table: "
 
@@ -23,16 +25,14 @@ def suggested(X, **parameters):
 GROUPS = {
     "no noise": (50, 10, 10, 0.8, 0),
     "loose": (100, 30, 10, 0.7, 300),
-    "tight, small": (85, 40, 5, 0.95, 200),
     "much noise": (100, 10, 10, 0.8, 400),
     "unequal": (150, 20, range(5, 45, 2), 0.8, 300),
     "many samples": (300, 12, 6, 0.7, 100),
 }
 
 
-@pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("name", GROUPS)
-def test_planted_groups(name, seed):
+def test_planted_groups(name):
     m, g, size, redundancy, n_noise = GROUPS[name]
     made = make_groups(
         m,
@@ -40,10 +40,9 @@ def test_planted_groups(name, seed):
         size if isinstance(size, int) else list(size),
         redundancy=redundancy,
         n_noise=n_noise,
-        exact=seed == 0,
-        random_state=seed,
+        random_state=0,
     )
-    signs = np.random.default_rng(seed).choice([-1.0, 1.0], made.X.shape[1])
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], made.X.shape[1])
     assert 0.8 * g <= Cover().fit(made.X * signs).n_features_suggested_ <= 1.2 * g
 
 
@@ -55,7 +54,7 @@ NOISE = {
 
 
 @pytest.mark.parametrize("kind", NOISE)
-@pytest.mark.parametrize(("m", "n"), [(12, 30), (20, 10), (30, 200)])
+@pytest.mark.parametrize(("m", "n"), [(12, 30), (20, 10), (30, 60)])
 def test_noise(m, n, kind):
     found = []
     for seed in range(4):
@@ -78,7 +77,7 @@ def test_auto_on_noise_selects_all_picks():
 
 
 def test_small_groups_in_wide_noise():
-    made = make_groups(100, 10, 5, n_noise=3000, random_state=0)
+    made = make_groups(100, 10, 5, n_noise=1000, random_state=0)
     assert 8 <= Cover().fit(made.X).n_features_suggested_ <= 12
 
 
@@ -89,7 +88,7 @@ def test_copies_of_noise_represent_each_other():
 
 
 def test_auto_goes_on_until_the_maximum_is_not_at_the_end():
-    made = make_groups(150, 80, 6, redundancy=0.95, random_state=0)
+    made = make_groups(100, 80, 4, redundancy=0.95, random_state=0)
     few = Cover(64).fit(made.X)
     assert few.n_features_suggested_ is None
     assert "further picks may explain more" in few.summary()
@@ -100,11 +99,15 @@ def test_auto_goes_on_until_the_maximum_is_not_at_the_end():
 
 def test_auto_gives_up_where_the_maximum_stays_at_the_end(monkeypatch):
     monkeypatch.setattr("franet.cover._fit._MOST", 64)
-    made = make_groups(150, 80, 6, redundancy=0.95, random_state=0)
+    made = make_groups(100, 80, 4, redundancy=0.95, random_state=0)
     with pytest.warns(DegenerateRankingWarning, match="More picks are needed"):
         ranker = Cover().fit(made.X)
     assert ranker.n_features_ == 64
     assert ranker.n_features_suggested_ is None
+
+
+def table_of(X):
+    return make_table(draw_rows(X), np.arange(X.shape[1]), TileRunner(1))
 
 
 def curve(most):
@@ -112,7 +115,7 @@ def curve(most):
 
 
 def test_the_share_of_permuted_tables_that_do_as_well_decides():
-    table = make_table(np.random.default_rng(0).normal(size=(200, 20)))
+    table = table_of(np.random.default_rng(0).normal(size=(200, 20)))
     asked = []
 
     def judge(permuted, k):
@@ -142,7 +145,7 @@ def test_the_share_of_permuted_tables_that_do_as_well_decides():
 def test_large_tables_are_judged_by_a_part(monkeypatch):
     monkeypatch.setattr(_chance, "_SAMPLES", 50)
     monkeypatch.setattr(_chance, "_ENTRIES", 1000)
-    table = make_table(np.random.default_rng(0).normal(size=(300, 90)))
+    table = table_of(np.random.default_rng(0).normal(size=(300, 90)))
     part = _chance._part(table)
     assert part.Z.shape == (20, 50)
     np.testing.assert_allclose((part.Z**2).sum(axis=1), 1.0)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from franet import Cover
-from franet.cover import _explained
-from franet.cover._explained import PENALTIES, Curve, explain, rows_to_explain
+from franet.cover import _explained, _rows
+from franet.cover._explained import PENALTIES, Curve, explain
 from franet.datasets import make_groups
 from franet.pairs.tiles import TileRunner
 from naive_cover import columns_of, explained, robust_weights, standardized
@@ -90,12 +90,16 @@ def test_more_picks_than_samples():
 
 
 def test_many_samples_are_drawn(monkeypatch):
-    monkeypatch.setattr(_explained, "SAMPLES", 200)
+    monkeypatch.setattr(_rows, "MOST", 200)
+    monkeypatch.setattr(_rows, "LEAST", 100)
     X = make_groups(900, 4, 5, redundancy=0.8, exact=False, random_state=0).X
     wanted = Cover(6).fit(X)
     assert wanted.n_samples_explained_ == 200
     shuffled = Cover(6).fit(X[np.random.default_rng(0).permutation(900)])
-    np.testing.assert_array_equal(shuffled.explained_, wanted.explained_)
+    np.testing.assert_allclose(shuffled.explained_, wanted.explained_, rtol=1e-9)
+    assert wanted.sentences()[-1] == (
+        "Measured on 200 of 900 samples, drawn at random."
+    )
     monkeypatch.undo()
     of_all = Cover(6).fit(X)
     assert of_all.n_samples_explained_ == 900
@@ -103,13 +107,15 @@ def test_many_samples_are_drawn(monkeypatch):
 
 
 def test_a_column_that_is_constant_where_samples_are_drawn(monkeypatch):
-    monkeypatch.setattr(_explained, "SAMPLES", 30)
+    monkeypatch.setattr(_rows, "MOST", 30)
+    monkeypatch.setattr(_rows, "LEAST", 10)
     X = make_groups(60, 2, 4, random_state=0).X
-    X = np.column_stack([X, np.arange(60) == 7, np.arange(60) == 8])
-    drawn = rows_to_explain(rows(X))
-    assert drawn.shape == (10, 30)
-    found = explain(drawn, np.ones(10), np.array([8, 0, 9, 4]), RUNNER)
-    assert np.isfinite(found.explained).all()
+    X = np.column_stack([X, np.eye(60)])
+    ranker = Cover(5, include=[8, 20, 30, 40]).fit(X)
+    assert np.isfinite(ranker.explained_).all()
+    assert np.isfinite(ranker.reconstruct(ranker.transform(X))).all()
+    few = Cover(2, weights={j: 0.0 for j in range(67)}).fit(X)
+    assert np.isfinite(few.explained_).all()
 
 
 def test_samples_not_seen_agree():

@@ -21,7 +21,7 @@ from franet.cli._constraints import in_names
 from franet.cli._errors import in_words
 from franet.cli._options import AUTO
 from franet.cover._constraints import CONSTRAINTS, read_constraints
-from franet.cover._shares import FEW_FEATURES, LEFT_OUT
+from franet.cover._rows import n_drawn
 from franet.estimators._validation import UNASKED
 from franet.exceptions import Setting, UsageError
 from franet.pairs.alike import REDUNDANT, correlations, redundant_among
@@ -154,8 +154,7 @@ def plan_table(X: Any, parameters: Mapping[str, Any], ranker: str) -> dict[str, 
             remedy="Set {1}.",
         )
     m, n = X.shape
-    # Samples that are predicted, or as many coordinates of them.
-    k = m if m <= LEFT_OUT else n if n <= FEW_FEATURES else LEFT_OUT
+    k = n_drawn(X)
     return {
         "ranker": COVER,
         "n_features": n,

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from franet._common.progress import report
 from franet.cover._arrays import host
 from franet.cover._explained import Curve
+from franet.cover._residual import products_of_columns
 from franet.cover._shares import FeatureTable
 from franet.pairs.similarity._standardize import standardize
 
@@ -56,7 +57,7 @@ def beats_chance(
     found: list[float] = []
     for times in range(1, _TIMES + 1):
         Z = rng.permuted(part.Z, axis=1)
-        permuted = FeatureTable(Z, part.weights, slice(None), None)
+        permuted = _table(Z, part.weights)
         found.append(float(judge(permuted, len(others)).others.max(initial=0.0)))
         report("permutations", times, _TIMES)
         if found[-1] >= most - _NOTHING:
@@ -83,4 +84,10 @@ def _part(table: FeatureTable) -> FeatureTable:
     rows = Z[np.ix_(features, samples)]
     standardize(rows)
     weights = host(table.weights)[features]
-    return FeatureTable(rows, weights / weights.sum(), slice(None), None)
+    return _table(rows, weights / weights.sum())
+
+
+def _table(Z: NDArray[np.float64], weights: NDArray[np.float64]) -> FeatureTable:
+    n, m = Z.shape
+    products = products_of_columns(Z, weights) if m <= n else None
+    return FeatureTable(Z, weights, slice(None), None, m, None, products)

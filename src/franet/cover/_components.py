@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from franet.cover._arrays import blocks_of
 from franet.cover._order import order_by_values
 from franet.cover._residual import products_of_columns
 from franet.pairs.similarity._correlation import rank_columns
@@ -60,7 +59,7 @@ def components_explain(
     standardize(Z)
     found, total = np.zeros(n_components), 0.0
     with TileRunner.one_blas_thread():
-        K = products_of_columns(Z, weights[columns], blocks_of(Z))
+        K = products_of_columns(Z, weights[columns])
         for fold in range(min(_FOLDS, m)):
             out = np.arange(m) % _FOLDS == fold
             inner, across, own = (

@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 
 from franet.cover._arrays import Array, beside, blocks_of, host
-from franet.pairs.similarity._standardize import standardize
 from franet.pairs.tiles import TileRunner
 
 Floats = NDArray[np.float64]
@@ -35,8 +34,6 @@ PENALTIES = np.geomspace(1e3, 1e-6, 19)
 # By chance a pick explains up to 0.17 times as much of other features as of itself, in
 # tables of 30 samples of 800 independent columns; less in others.
 _WORTH = 0.2
-# Of more samples so many are drawn.
-SAMPLES = 4096
 # Where a regression leaves less of a sample, it fits each sample by itself, and errors
 # are those of rounding.
 _LEFT = 1e-4
@@ -123,23 +120,6 @@ def explain(
     own = np.cumsum(w * np.einsum("ki,ki->k", A, A)) / total
     explained = 1.0 - errors.min(axis=0, initial=np.inf) / (total * (m / (m - 1)) ** 2)
     return Curve(explained, explained - own, PENALTIES[best], m)
-
-
-def rows_to_explain(Z: Array) -> Array:
-    """Return the features as rows, of as many samples as are left out.
-
-    Parameters
-    ----------
-    Z : ndarray or tensor of shape (n, m)
-        The features as rows, their samples in an order that depends on their content.
-    """
-    m = Z.shape[1]
-    if m <= SAMPLES:
-        return Z
-    drawn = np.sort(np.random.default_rng(0).choice(m, SAMPLES, replace=False))
-    rows = host(Z[:, drawn]).copy()
-    standardize(rows)
-    return beside(rows, Z)
 
 
 def _products(

@@ -13,15 +13,15 @@ from franet._common.progress import listening, report
 from franet.cover._arrays import host
 from franet.cover._chance import beats_chance
 from franet.cover._constraints import Constraints
-from franet.cover._explained import Curve, explain, rows_to_explain
-from franet.cover._linear import PENALTY, LinearPrediction
+from franet.cover._explained import Curve, explain
 from franet.cover._rebuild import Rebuild, fit_rebuild
 from franet.cover._represent import Closest, closest_picks
+from franet.cover._rows import Rows
 from franet.cover._shares import (
     FeatureTable,
     NearestSamples,
+    linear_share,
     make_table,
-    rows_to_predict,
 )
 from franet.pairs.tiles import TileRunner
 from franet.search.ranking import EQUAL
@@ -36,6 +36,8 @@ NOTHING = 1e-12
 _FLAT = 1e-9
 # A feature whose correlation with a pick is this close to 1 is a copy of it.
 _COPY = 1e-9
+# How far values of copies may be apart: √(2 _COPY), and rounding.
+_APART = 5e-5
 # What the shares of an objective count: linear, by neighbors.
 OBJECTIVES = {
     "balanced": (1.0, 1.0),
@@ -66,6 +68,8 @@ class CoverRanking:
         The picks, first to last.
     gains : ndarray
         What each added.
+    n_samples : int
+        The number of rows of the table, some of which may have been drawn.
     weights : ndarray of shape (n,)
         What each feature counts where it is rebuilt; they sum to 1.
     curve : Curve
@@ -88,6 +92,7 @@ class CoverRanking:
     last: NDArray[np.bool_]
     order: NDArray[np.intp]
     gains: NDArray[np.float64]
+    n_samples: int
     weights: NDArray[np.float64]
     curve: Curve
     is_subset: bool
@@ -99,8 +104,7 @@ class CoverRanking:
 
 
 def rank_by_cover(
-    X: NDArray[Any],
-    constant: NDArray[np.bool_],
+    rows: Rows,
     constraints: Constraints,
     *,
     n_select: int | str | None,
@@ -110,14 +114,12 @@ def rank_by_cover(
     weights: str | NDArray[np.float64] = "robust",
     **options: Any,
 ) -> CoverRanking:
-    """Rank the columns of a dense table by what each adds to those before it.
+    """Rank the columns of a table by what each adds to those before it.
 
     Parameters
     ----------
-    X : ndarray of shape (m, n)
-        The table.
-    constant : ndarray of bool
-        Columns that are constant.
+    rows : Rows
+        The rows from which features are picked.
     constraints : Constraints
         What may be picked.
     n_select : int, "auto" or None
@@ -133,14 +135,15 @@ def rank_by_cover(
     **options : object
         How features are compared, and where; see `make_table`.
     """
-    n = len(constant)
-    columns = np.flatnonzero(~constant)
+    n = len(rows.constant)
+    columns = np.flatnonzero(~rows.constant)
     if not isinstance(weights, str):
         weights = weights[columns]
-    varied = X[:, columns] if constant.any() else X
-    table = make_table(varied, weights=weights, **options)
-    picker = Picker(table, _among(constraints, columns), objective, n_threads)
-    judged = _pick(picker, table, n_picks, n_select == "auto", objective)
+    # Torch has threads of its own.
+    runner = TileRunner(n_threads if options.get("device") is None else 1)
+    table = make_table(rows, columns, runner, weights=weights, **options)
+    picker = Picker(table, _among(constraints, columns), objective, runner)
+    judged = _pick(picker, table, n_picks, n_select == "auto", objective, runner)
     curve = judged.curve
     order = np.array(picker.order, np.intp)
     n_open = constraints.n_open()
@@ -153,14 +156,14 @@ def rank_by_cover(
     # Ranks cannot be turned into values: of these a regression of its own is made.
     by_values = not options.get("ranks")
     rebuild = fit_rebuild(
-        varied,
+        rows.X[:, columns] if rows.constant.any() else rows.X,
         order[:n_representatives],
         weights=table.weights,
-        rows=table.Z if by_values else None,
+        Z=table.Z if by_values else None,
         penalty=float(curve.penalties[n_representatives - 1]) if by_values else None,
-        runner=picker.runner,
+        runner=runner,
     )
-    scores, last = np.zeros(n), constant.copy()
+    scores, last = np.zeros(n), rows.constant.copy()
     last[columns] |= picker.blocked()
     scores[columns] = _scores(picker)
     counts = np.zeros(n)
@@ -171,6 +174,7 @@ def rank_by_cover(
         last=last,
         order=columns[order],
         gains=np.array(picker.gains),
+        n_samples=rows.n_rows,
         weights=counts,
         curve=curve,
         is_subset=judged.is_subset,
@@ -178,7 +182,7 @@ def rank_by_cover(
         n_selected=n_selected,
         n_representatives=n_representatives,
         closest=closest_picks(table.Z, order).among(columns),
-        rebuild=rebuild.among(columns, X) if constant.any() else rebuild,
+        rebuild=rebuild.among(columns, rows.X) if rows.constant.any() else rebuild,
     )
 
 
@@ -201,24 +205,25 @@ def _pick(
     n_picks: int,
     until_settled: bool,
     objective: str,
+    runner: TileRunner,
 ) -> _Judged:
     """Pick, and go on as long as more are needed to say how many are enough."""
-    rows = rows_to_explain(table.Z)
+    alone = TileRunner(1)
 
     def by_chance(permuted: FeatureTable, k: int) -> Curve:
         n = len(permuted.Z)
         anything = Constraints([], np.zeros(n, bool), np.ones(n), np.full(n, -1))
         with listening(lambda stage, done, total: None):
-            again = Picker(permuted, anything, objective, 1)
+            again = Picker(permuted, anything, objective, alone)
             again.go_on(k)
         order = np.array(again.order, np.intp)
-        return explain(permuted.Z, permuted.weights, order, TileRunner(1))
+        return explain(permuted.Z, permuted.weights, order, alone)
 
     is_subset: bool | None = None
     while True:
         more = picker.go_on(n_picks)
         order = np.array(picker.order, np.intp)
-        curve = explain(rows, table.weights, order, picker.runner)
+        curve = explain(table.Z, table.weights, order, runner)
         if is_subset is None:
             is_subset = beats_chance(table, curve, by_chance)
         enough = (1.0 + _BEYOND) * curve.best + _AT_LEAST
@@ -269,8 +274,8 @@ class Picker:
         What may be picked.
     objective : {"balanced", "linear", "neighbors"}
         What the shares count.
-    n_threads : int
-        Number of threads, where the table is in NumPy; no result depends on it.
+    runner : TileRunner
+        The threads.
 
     Attributes
     ----------
@@ -278,8 +283,6 @@ class Picker:
         The features picked so far.
     gains : list of float
         What each added: the mean of the shares, each as often as it counts.
-    runner : TileRunner
-        The threads.
     """
 
     def __init__(
@@ -287,23 +290,17 @@ class Picker:
         table: FeatureTable,
         constraints: Constraints,
         objective: str,
-        n_threads: int,
+        runner: TileRunner,
     ) -> None:
         self.order: list[int] = []
         self.gains: list[float] = []
-        # Torch has threads of its own.
-        self.runner = TileRunner(n_threads if isinstance(table.Z, np.ndarray) else 1)
+        self._runner = runner
         self._Z, self._constraints = table.Z, constraints
         self._open = ~constraints.closed
         self._copies = np.zeros(len(table.Z), bool)
         self._counts = np.array(OBJECTIVES[objective])
-        rows, leave_out = rows_to_predict(table)
-        m = (rows if leave_out else table.Z).shape[1]
-        runner = self.runner
         with runner.one_blas_thread():
-            self._linear = LinearPrediction(
-                rows, table.weights, PENALTY / m, runner, leave_out
-            )
+            self._linear = linear_share(table, runner)
             self._nearest = NearestSamples(table, runner) if self._counts[1] else None
         # As if samples drawn at random were the nearest.
         self._error = 1.0 + 1.0 / self._nearest.k if self._nearest else 0.0
@@ -312,7 +309,7 @@ class Picker:
     def go_on(self, k: int) -> bool:
         """Pick until there are `k`; return whether more can be picked."""
         # Tiles and candidates are parallel already.
-        with self.runner.one_blas_thread():
+        with self._runner.one_blas_thread():
             while len(self.order) < k:
                 if not self._next():
                     return False
@@ -321,7 +318,10 @@ class Picker:
 
     def remaining(self) -> NDArray[np.float64]:
         """Return what each feature would add now, neighbors aside."""
-        gains = self._gains().clip(min=0.0) * (self._counts[0] / self._counts.sum())
+        if self._candidates().any():
+            self._short_list()
+        share = self._counts[0] / self._counts.sum()
+        gains = self._linear.gains().clip(min=0.0) * share
         # Copies of picks add nothing but rounding.
         return np.where(self._copies, 0.0, gains)
 
@@ -342,33 +342,23 @@ class Picker:
     def _candidates(self) -> NDArray[np.bool_]:
         return self._open & ~self._copies
 
-    def _gains(self) -> NDArray[np.float64]:
-        """Return what each feature adds to the linear share."""
-        free, gains = self._candidates(), host(self._linear.gains())
-        while free.any() and gains[free].max() <= 0.0 and self._linear.raise_penalty():
-            gains = host(self._linear.gains())
-        return gains
-
     def _next(self) -> bool:
         """Pick a feature; return whether there was one."""
-        gains = self._gains()
+        if not self._candidates().any():
+            return False
+        part, gains = self._short_list()
         forced = next(self._forced, None)
         if forced is not None:
             part = np.array([forced])
-        else:
-            part = np.flatnonzero(self._candidates())
-            part = part[self._short_list(gains[part], part)]
-            if not len(part):
-                return False
+            gains = self._linear.exact_gains(part)
         errors = self._nearest.errors(part) if self._nearest else np.zeros(len(part))
-        found = np.stack([gains[part], self._error - errors])
+        found = np.stack([gains, self._error - errors])
         best = _first_best(self._worth(found), self._constraints.cost[part])
         j, self._error = int(part[best]), float(errors[best])
         for share in (self._linear, self._nearest):
             if share:
                 share.add(j)
-        r = host(abs(self._Z @ self._Z[j]))
-        self._copies |= r >= 1.0 - _COPY
+        self._copies[self._copies_of(j)] = True
         self.order.append(j)
         self.gains.append(float(self._counts @ found[:, best] / self._counts.sum()))
         self._open[j] = False
@@ -376,13 +366,29 @@ class Picker:
         self._open[(groups == groups[j]) & (groups >= 0)] = False
         return True
 
-    def _short_list(
-        self, gains: NDArray[np.float64], part: NDArray[np.intp]
-    ) -> NDArray[np.intp]:
-        """Return the candidates that predict most, in order of column."""
-        worth = _for_cost(gains, self._constraints.cost[part])
-        # The sort is stable: of equal ones the first are taken.
-        return np.sort(np.argsort(-worth, kind="stable")[:_SHORT])
+    def _short_list(self) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Return the candidates that predict most, in order of column, and their gains.
+
+        The penalty is raised as long as none of them predicts anything.
+        """
+        part = np.flatnonzero(self._candidates())
+        cost = self._constraints.cost[part]
+        while True:
+            worth = _for_cost(self._linear.gains()[part], cost)
+            # The sort is stable: of equal ones the first are taken.
+            short = part[np.sort(np.argsort(-worth, kind="stable")[:_SHORT])]
+            gains = self._linear.exact_gains(short)
+            if gains.max() > 0.0 or not self._linear.reconsider():
+                return short, gains
+
+    def _copies_of(self, j: int) -> NDArray[np.intp]:
+        """Return the features that are copies of feature j, itself included."""
+        # Copies differ nowhere by more than the length of their difference.
+        z = host(self._Z[j])
+        i = int(np.abs(z).argmax())
+        near = np.flatnonzero(np.abs(np.abs(host(self._Z[:, i])) - abs(z[i])) <= _APART)
+        r = host(abs(self._Z[near] @ self._Z[j]))
+        return near[r >= 1.0 - _COPY]
 
     def _worth(self, gains: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return what candidates are worth: their gains, each share on its own scale.

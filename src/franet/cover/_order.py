@@ -44,16 +44,17 @@ def order_by_values(X: NDArray[Any]) -> NDArray[np.intp]:
         for _ in range(_ROUNDS):
             columns = np.zeros(n, np.uint64)
             for part in parts:
-                hash_columns(_bits(X[part]), rows[part], out=columns)
+                hash_columns(bits_of(X[part]), rows[part], out=columns)
             rows = np.zeros(m, np.uint64)
             for part in parts:
-                hash_rows(_bits(X[part]), columns, out=rows[part])
+                hash_rows(bits_of(X[part]), columns, out=rows[part])
         for part in parts:
-            hash_rows(_bits(X[part]), places, out=by_place[part])
+            hash_rows(bits_of(X[part]), places, out=by_place[part])
     return np.lexsort((by_place, rows))
 
 
-def _bits(rows: NDArray[Any]) -> NDArray[np.uint64]:
+def bits_of(rows: NDArray[Any]) -> NDArray[np.uint64]:
+    """Return the bits of values, by which they are hashed."""
     # A negative zero is a zero.
     return (np.ascontiguousarray(rows, np.float64) + 0.0).view(np.uint64)
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 
 from franet.cover._arrays import Array, beside, blocks_of, host
-from franet.cover._explained import explain, rows_to_explain
+from franet.cover._explained import explain
 from franet.cover._order import order_by_values
 from franet.pairs.similarity._standardize import (
     feature_rows,
@@ -133,7 +133,7 @@ def fit_rebuild(
     picks: NDArray[np.intp],
     *,
     weights: Array | None = None,
-    rows: Array | None = None,
+    Z: Array | None = None,
     penalty: float | None = None,
     runner: TileRunner | None = None,
 ) -> Rebuild:
@@ -147,7 +147,7 @@ def fit_rebuild(
         The columns that predict.
     weights : array of shape (n,), optional
         What each column counts where the strength is chosen; all alike if not given.
-    rows : array of shape (n, m), optional
+    Z : array of shape (n, m), optional
         The columns as rows, centered and of unit length, with samples in any order.
     penalty : float, optional
         The strength. If not given, that by which most is explained with each sample
@@ -156,36 +156,36 @@ def fit_rebuild(
         The threads; no result depends on their number.
     """
     runner = runner or TileRunner(1)
-    rows = _rows_of(X) if rows is None else rows
-    n, m = rows.shape
+    Z = _rows_of(X) if Z is None else Z
+    n, m = Z.shape
     if weights is None:
-        weights = beside(np.full(n, 1.0 / n), rows)
+        weights = beside(np.full(n, 1.0 / n), Z)
     if penalty is None:
-        curve = explain(rows_to_explain(rows), weights, picks, runner)
+        curve = explain(Z, weights, picks, runner)
         penalty = float(curve.penalties[-1])
     errors = np.empty(n)
     k = len(picks)
     with runner.one_blas_thread():
-        A = host(rows[picks])
+        A = host(Z[picks])
         L = cholesky(A @ A.T + penalty * np.eye(k), lower=True)
         G = solve_triangular(L, A, lower=True)
         h = 1.0 - 1.0 / m - np.einsum("ki,ki->i", G, G)
         T = np.empty((k, n))
-        left, there = beside(h, rows), beside(G, rows)
+        left, there = beside(h, Z), beside(G, Z)
 
         def regress(part: slice) -> None:
-            Z = rows[part]
-            along = there @ Z.T
+            rows = Z[part]
+            along = there @ rows.T
             T[:, part] = host(along)
-            residuals = (Z - along.T @ there) / left
+            residuals = (rows - along.T @ there) / left
             errors[part] = np.sqrt(host((residuals * residuals).sum(axis=1)))
 
-        runner.map(regress, blocks_of(rows))
+        runner.map(regress, blocks_of(Z))
         factors: tuple[Floats, ...]
         if k <= m:
             factors = (solve_triangular(L, T, lower=True, trans="T"),)
         else:
-            factors = (solve_triangular(L, G, lower=True, trans="T"), host(rows).T)
+            factors = (solve_triangular(L, G, lower=True, trans="T"), host(Z).T)
     errors[picks] = 0.0
     units, w = units_of(X), host(weights)
     nothing = float(w[units.length > 0.0].sum()) * (m / (m - 1)) ** 2

@@ -2,20 +2,51 @@
 
 from __future__ import annotations
 
+from itertools import combinations_with_replacement
 from math import sqrt
 
-from franet.cover._arrays import Array, namespace
+import numpy as np
+
+from franet.cover._arrays import Array, at_once, blocks_of, namespace
+from franet.pairs.tiles import TileRunner
 
 # What is left of a feature's own sum of squares when it counts as explained.
 EXPLAINED = 1e-10
 # Sums are taken anew when so little of the last total is left.
 _RENEW = 1e-2
 _CHUNK = 1024
+# Columns along a side of a tile of products.
+_TILE = 512
 
 
-def products_of_columns(Z: Array, weights: Array, parts: list[slice]) -> Array:
-    """Return the products of all columns of Z, rows weighted, summed by parts."""
-    return sum(Z[part].T @ (weights[part, None] * Z[part]) for part in parts)
+def products_of_columns(
+    Z: Array, weights: Array | None = None, runner: TileRunner | None = None
+) -> Array:
+    """Return the products of all columns of Z, its rows weighted.
+
+    In tiles of a constant size, of which one triangle is computed: no bit depends on
+    the number of threads.
+    """
+    xp, m = namespace(Z), Z.shape[1]
+    K = xp.empty_like(Z, shape=(m, m)) if xp is np else Z.new_empty((m, m))
+    parts, side = blocks_of(Z), _TILE * at_once(Z)
+    tiles = [slice(at, at + side) for at in range(0, m, side)]
+
+    def visit(pair: tuple[slice, slice]) -> None:
+        across, down = pair
+        for part in parts:
+            rows = Z[part, across]
+            if weights is not None:
+                rows = rows * weights[part, None]
+            if part.start:
+                K[across, down] += rows.T @ Z[part, down]
+            else:
+                K[across, down] = rows.T @ Z[part, down]
+        if down.start > across.start:
+            K[down, across] = K[across, down].T
+
+    (runner or TileRunner(1)).map(visit, list(combinations_with_replacement(tiles, 2)))
+    return K
 
 
 class Residual:
@@ -52,7 +83,7 @@ class Residual:
         self.g = einsum("ji,ji->j", Z, Z)
         self.f = self._xp.empty_like(self.g)
         # Products of rows or of columns, whichever are fewer.
-        self._S = products_of_columns(Z, self.weights, parts) if m <= n else None
+        self._S = products_of_columns(Z, self.weights) if m <= n else None
         for part in parts:
             if self._S is None:
                 self.f[part] = (Z[part] @ Z.T) ** 2 @ self.weights

@@ -22,8 +22,10 @@ from franet.cover._arrays import (
     kernels_of,
     put,
 )
+from franet.cover._linear import LinearPrediction
 from franet.cover._order import content_keys, order_by_values
 from franet.cover._residual import products_of_columns
+from franet.cover._rows import Rows
 from franet.pairs.similarity._correlation import rank_columns
 from franet.pairs.similarity._standardize import (
     feature_rows,
@@ -37,9 +39,6 @@ SAMPLES, PAIRS = 512, 2**15
 # Leading components of the table, which the neighbors rebuild.
 COMPONENTS = 32
 N_NEIGHBORS = 5
-# Up to LEFT_OUT samples each is left out. Of more, leaving one out changes nothing:
-# products of up to FEW_FEATURES features say all; of more, samples are drawn.
-LEFT_OUT, FEW_FEATURES = 4096, 1024
 # Samples, and features to choose a penalty, by which it is judged what is predictable.
 PREDICTED = 256
 _ALPHAS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
@@ -62,6 +61,12 @@ class FeatureTable:
         What each feature counts where it is rebuilt; they sum to 1.
     drawn : ndarray of int or slice
         Samples among which neighbors are searched.
+    n_samples : int
+        The number of samples from which these were drawn.
+    correlations : array of shape (n, n) or None
+        Those of all of these, if there are more than in `Z`.
+    products : array of shape (m, m) or None
+        ``Σ_j w_j z_j z_jᵀ``; None if features are fewer than samples.
     raw : array of shape (n, n_drawn) or None
         The features there in their own units, up to a common factor, if distances are
         to be taken in these; None for standard units.
@@ -71,27 +76,37 @@ class FeatureTable:
     weights: Array
     drawn: NDArray[np.intp] | slice
     raw: Array | None
+    n_samples: int
+    correlations: Array | None
+    products: Array | None
 
-    @property
-    def positions(self) -> Array:
-        """The features at the drawn samples, in the units of distances."""
-        return self.Z[:, self.drawn] if self.raw is None else self.raw
+    def positions(self, features: Any) -> Array:
+        """Return features at the drawn samples, in the units of distances."""
+        if self.raw is not None:
+            return self.raw[features]
+        return self.Z[features][..., self.drawn]
 
 
 def make_table(
-    X: NDArray[Any],
+    rows: Rows,
+    columns: NDArray[np.intp],
+    runner: TileRunner,
     *,
     ranks: bool = False,
     in_own_units: bool = False,
     weights: str | NDArray[np.float64] = "robust",
     device: Any = None,
 ) -> FeatureTable:
-    """Return a table made of columns, none of them constant.
+    """Return a table made of columns.
 
     Parameters
     ----------
-    X : ndarray of shape (m, n)
-        The table.
+    rows : Rows
+        The rows from which features are picked.
+    columns : ndarray of int
+        The columns that take part, none of them constant.
+    runner : TileRunner
+        The threads.
     ranks : bool, default=False
         Whether columns are compared by their ranks.
     in_own_units : bool, default=False
@@ -101,6 +116,11 @@ def make_table(
     device : torch.device, optional
         Where the table goes; NumPy if not given.
     """
+    X, correlations = rows.X, rows.correlations
+    if len(columns) < X.shape[1]:
+        X = X[:, columns]
+        if correlations is not None:
+            correlations = correlations[np.ix_(columns, columns)]
     m, n = X.shape
     every = np.arange(n)
     order = order_by_values(X)
@@ -124,17 +144,24 @@ def make_table(
         # What is noise in a column varies, too, but no other column shares it.
         shared = w * predictable(Z) ** 2
         w = shared if shared.any() else w
+    there, w = put(Z, device), put(w / w.sum(), device)
+    with runner.one_blas_thread():
+        products = products_of_columns(there, w, runner) if m <= n else None
     return FeatureTable(
-        put(Z, device),
-        put(w / w.sum(), device),
+        there,
+        w,
         drawn,
         None if raw is None else put(raw, device),
+        rows.n_rows,
+        # Ranks are those among the rows that were drawn.
+        None if correlations is None or ranks else put(correlations, device),
+        products,
     )
 
 
 def _sort_samples(rows: NDArray[Any], order: NDArray[np.intp]) -> None:
     for part in blocks_of(rows):
-        rows[part] = rows[part][:, order]
+        rows[part] = np.take(rows[part], order, axis=1)
 
 
 def _draw(n: int, k: int) -> NDArray[np.intp] | slice:
@@ -187,7 +214,7 @@ def predictable(Z: NDArray[np.float64]) -> NDArray[np.float64]:
         standardize(Z)
         m = PREDICTED
     with TileRunner.one_blas_thread():
-        values, vectors = eigh(products_of_columns(Z, np.ones(n), blocks_of(Z)))
+        values, vectors = eigh(products_of_columns(Z))
         values, few = values.clip(min=0.0), Z[_draw(n, PREDICTED)]
         inverses = (
             (vectors / (values + alpha * n / m)) @ vectors.T for alpha in _ALPHAS
@@ -213,24 +240,20 @@ def variances(X: NDArray[Any]) -> NDArray[np.float64]:
     return np.concatenate([part.var(axis=0) for part in parts])
 
 
-def rows_to_predict(table: FeatureTable) -> tuple[Array, bool]:
-    """Return the features as rows for shares of prediction, and whether to leave out.
+def linear_share(table: FeatureTable, runner: TileRunner) -> LinearPrediction:
+    """Return the share that is predicted, each sample left out where they are few.
 
-    Where there are many samples, rows of the Cholesky factor of all products of
-    features take the place of samples; or a part of the samples, drawn by content.
+    Of many samples leaving one out changes nothing: rows of a factor of the
+    correlations of features take their place.
     """
-    Z = table.Z
-    n, m = Z.shape
-    if m <= LEFT_OUT:
-        return Z, True
-    if n > FEW_FEATURES:
-        rows = host(Z[:, _draw(m, LEFT_OUT)]).copy()
-        standardize(rows)
-        return beside(rows, Z), True
+    Z, weights = table.Z, table.weights
+    if table.correlations is None:
+        return LinearPrediction(Z, weights, table.products, runner)
     from scipy.linalg import eigh
 
-    values, vectors = eigh(host(Z @ Z.T))
-    return beside(vectors * np.sqrt(np.maximum(values, 0.0)), Z), False
+    values, vectors = eigh(host(table.correlations))
+    factor = beside(vectors * np.sqrt(np.maximum(values, 0.0)), Z)
+    return LinearPrediction(factor, weights, None, runner, table.n_samples)
 
 
 class NearestSamples:
@@ -241,10 +264,8 @@ class NearestSamples:
     """
 
     def __init__(self, table: FeatureTable, runner: TileRunner) -> None:
-        self._runner = runner
-        self._positions = table.positions
-        Z = table.Z[:, table.drawn]
-        U = _components(Z, table.weights)
+        self._runner, self._table = runner, table
+        U, Z = _components(table, runner), table.Z
         m = len(U)
         self.k = min(N_NEIGHBORS, m - 1)
         rows = np.arange(m)[_draw(m, PAIRS // m)]
@@ -256,31 +277,35 @@ class NearestSamples:
 
     def errors(self, features: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return the share that is not rebuilt, were each of some features picked."""
-        kernels = kernels_of(self._positions)
+        kernels = kernels_of(self._D)
         order, out = kernels.in_order(self._D), np.empty(len(features))
 
         def visit(part: slice) -> None:
-            X = self._positions[features[part]]
+            X = self._table.positions(features[part])
             there = self._rows, self._U, self.k
             kernels.neighbor_errors(self._D, order, X, *there, out=out[part])
 
-        few = _FEW * at_once(self._positions)
+        few = _FEW * at_once(self._D)
         parts = [slice(at, at + few) for at in range(0, len(features), few)]
         self._runner.map(visit, parts)
         return out / self._total if self._total > 0.0 else np.zeros(len(features))
 
     def add(self, j: int) -> None:
         """Pick feature j."""
-        x = self._positions[j]
+        x = self._table.positions(j)
         self._D += (x[self._rows, None] - x) ** 2
 
 
-def _components(Z: Array, weights: Array) -> NDArray[np.float64]:
-    """Return the leading components of the weighted features, a sample a row."""
+def _components(table: FeatureTable, runner: TileRunner) -> NDArray[np.float64]:
+    """Return the leading components of the weighted features, a drawn sample a row."""
     from scipy.linalg import eigh
 
-    m = Z.shape[1]
-    K = products_of_columns(Z, weights, blocks_of(Z))
+    drawn = table.drawn
+    if table.products is None:
+        K = products_of_columns(table.Z[:, drawn], table.weights, runner)
+    else:
+        K = table.products[drawn][:, drawn]
+    m = len(K)
     first = max(m - COMPONENTS, 0)
     # On the processor for all: it is small.
     values, vectors = eigh(host(K), subset_by_index=(first, m - 1))

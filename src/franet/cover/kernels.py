@@ -45,9 +45,64 @@ def hash_rows(bits, columns, *, out):
                 out[i] += _mixed(bits[i, j] + columns[j])
 
 
-def running_max(R: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the largest value so far, down each column."""
-    return np.maximum.accumulate(R)
+@kernel
+def add_moments(X, *, mean, squares, lo, hi):
+    """Write means, sums of squares about them, and extremes of columns."""
+    for i in range(X.shape[0]):
+        share = 1.0 / (i + 1)
+        for j in range(X.shape[1]):
+            x = X[i, j]
+            step = x - mean[j]
+            mean[j] += step * share
+            squares[j] += step * (x - mean[j])
+            lo[j] = min(lo[j], x)
+            hi[j] = max(hi[j], x)
+
+
+@reduction
+def add_keys(X, mean, inverse, *, keys):
+    """Add the squared lengths of rows whose columns are standardized."""
+    for i in range(X.shape[0]):
+        s = 0.0
+        for j in range(X.shape[1]):
+            d = (X[i, j] - mean[j]) * inverse[j]
+            s += d * d
+        keys[i] += s
+
+
+@kernel
+def add_sparse_moments(columns, values, m, *, mean, squares):
+    """Write means of columns, and sums of squares about them, of filled cells."""
+    empty = np.full(mean.size, m, np.float64)
+    for t in range(columns.size):
+        mean[columns[t]] += values[t]
+        empty[columns[t]] -= 1.0
+    for j in range(mean.size):
+        mean[j] /= m
+        squares[j] = empty[j] * mean[j] * mean[j]
+    for t in range(columns.size):
+        d = values[t] - mean[columns[t]]
+        squares[columns[t]] += d * d
+
+
+@kernel
+def add_sparse_keys(starts, columns, values, mean, inverse, places, *, keys, hashes):
+    """Add the squared lengths of standardized rows, and hashes of filled cells."""
+    empty = 0.0
+    for j in range(mean.size):
+        empty += (mean[j] * inverse[j]) ** 2
+    value = np.empty(1)
+    for i in range(keys.size):
+        s, code = empty, np.uint64(0)
+        for t in range(starts[i], starts[i + 1]):
+            j = columns[t]
+            x = np.float64(values[t])
+            s += (x * inverse[j]) * ((x - 2.0 * mean[j]) * inverse[j])
+            if x != 0.0:
+                value[0] = x
+                code += _mixed(value.view(np.uint64)[0] + places[j])
+        keys[i] += s
+        hashes[i] += code
 
 
 @reduction
@@ -61,15 +116,32 @@ def subtract_falls(L, old, new, *, gains):
 
 
 @reduction
-def _error_with(e, f, D, h, room, a, s, left_out):
-    b, c, over = a * a * s, 2.0 * a, 0.0
-    error = 0.0
+def _error_with(e, f, g, s, rest):
+    # In the precision of e and f.
+    D, h, room, penalty, left_out, fine = rest
+    number = e.dtype.type
+    a = number(1.0 / (penalty + max(g, 0.0)))
+    b, c, d = number(s) * a * a, a + a, number(left_out) * a
+    error, over, one, none = number(0.0), number(0.0), number(1.0), number(0.0)
     for i in range(e.size):
-        leverage = left_out * a * e[i] * e[i]
-        over += 1.0 if leverage > room[i] else 0.0
-        d = h[i] - leverage
-        error += (D[i] - c * e[i] * f[i] + b * e[i] * e[i]) / (d * d)
-    return error, over > 0.0
+        leverage = d * e[i] * e[i]
+        # Counted, because the largest number would not be found in several lanes.
+        over += one if leverage > room[i] else none
+        left = h[i] - leverage
+        error += (D[i] - c * e[i] * f[i] + b * e[i] * e[i]) / (left * left)
+    return error + fine if over > 0.0 else np.float64(error)
+
+
+@kernel
+def judge(E, F, g, s, rest, *, errors):
+    """Write the error with each of the features of the rows of E and F.
+
+    An error has ``fine`` added where the leverage of a sample exceeds its ``room``;
+    ``rest`` holds what is left by all picks: D, h, room, λ, 1 if samples are left out
+    or 0, and fine.
+    """
+    for j in range(E.shape[0]):
+        errors[j] = _error_with(E[j], F[j], g[j], s[j], rest)
 
 
 @reduction
@@ -77,26 +149,22 @@ def remove_pick(E, F, pick, rest, *, g, s, errors):
     """Remove a pick from the rows of E and F, then write the errors with each of them.
 
     What a pick predicts is removed: ``pick`` holds its z, e and f, its a, and ``a s``.
-    An error has ``fine`` added where the leverage of a sample exceeds its ``room``;
-    ``rest`` holds what is left by all picks: D, h, room, λ, 1 if samples are left out
-    or 0, and fine.
+    All is done in one visit of each row, while a cache holds it.
     """
     z, e, f, a, b = pick
-    D, h, room, penalty, left_out, fine = rest
+    number = E.dtype.type
     for j in range(E.shape[0]):
-        x, y = 0.0, 0.0
+        x, y = number(0.0), number(0.0)
         for i in range(z.size):
             x += E[j, i] * z[i]
             y += F[j, i] * z[i]
-        along, across = a * x, a * y - a * b * x
+        along, across = number(a * x), number(a * y - a * b * x)
         for i in range(z.size):
             F[j, i] -= across * e[i] + along * f[i]
             E[j, i] -= along * e[i]
         g[j] -= a * x * x
         s[j] += a * x * (b * x - 2.0 * y)
-        own = 1.0 / (penalty + max(g[j], 0.0))
-        error, over = _error_with(E[j], F[j], D, h, room, own, s[j], left_out)
-        errors[j] = error + fine if over else error
+        errors[j] = _error_with(E[j], F[j], g[j], s[j], rest)
 
 
 @reduction
@@ -221,42 +289,3 @@ def neighbor_errors(D, order, X, rows, U, k, *, out):
                 e = U[i, c] - mean[c]
                 total += e * e
         out[s] = total / rows.size
-
-
-def gains_of_picks(
-    A: NDArray[np.float64],
-    V: NDArray[np.float64],
-    best: NDArray[np.float64],
-    lengths: NDArray[np.float64],
-    sums: NDArray[np.float64],
-    centre: NDArray[np.float64],
-    spread: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """Return what each pick adds in one fold, one after the other.
-
-    Parameters
-    ----------
-    A, V : ndarray of shape (n_picks, n)
-        Covariances outside the fold with picks of length 1, NaN for features that are
-        picked; sums of products in the fold.
-    best : ndarray of shape (n,)
-        What a pick must exceed at first; changed in place.
-    lengths : ndarray of shape (n,)
-        The lengths of the features outside the fold.
-    sums : ndarray of shape (n,)
-        Their sums in the fold.
-    centre, spread : ndarray of shape (n_picks,)
-        What centres products in the fold; the squared lengths of the picks there.
-    """
-    value = np.zeros(A.shape[1])
-    gains = np.empty(len(A))
-    for k, row in enumerate(np.abs(A)):
-        new = np.flatnonzero(row > best)
-        best[new] = row[new]
-        r = A[k, new] / lengths[new]
-        here = V[k, new] - centre[k] * sums[new]
-        # By how much the squared error falls if r times the pick is the prediction.
-        fresh = r * (2.0 * here - r * spread[k])
-        gains[k] = (fresh - value[new]).sum()
-        value[new] = fresh
-    return gains

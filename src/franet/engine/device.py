@@ -6,7 +6,9 @@ sees comes from that, on any device.
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -20,6 +22,11 @@ from franet.exceptions import MissingExtraError, Setting, UsageError
 # because the cores of this machine are faster by NumPy.
 _DEVICE = re.compile(r"(cuda|mps|xpu)(:\d+)?|torch:.*", re.DOTALL)
 _AUTO = Setting("backend", "auto")
+# What drivers of NVIDIA (also under WSL and on Jetson) and AMD leave in the file system.
+_DRIVERS = (
+    "/proc/driver/nvidia", "/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg",
+    "/dev/nvhost-gpu", "/dev/nvgpu", "/dev/kfd",
+)  # fmt: skip
 _CHOICES = {
     "numpy": "'numpy' (the cores of this machine)",
     "torch": "'torch', a torch device such as 'cuda:1'",
@@ -139,12 +146,20 @@ def load(what: str = "The torch backend") -> Any:
     return require("torch", what, "torch")
 
 
+def _has_driver() -> bool:
+    """Return whether there may be a driver that CUDA, or ROCm, could use."""
+    if sys.platform != "linux" or "torch" in sys.modules:
+        return True
+    return any(map(os.path.exists, _DRIVERS))
+
+
 def cuda_ready() -> bool:
     """Return whether torch is installed and sees a CUDA device.
 
-    Where torch is not installed, nothing is imported.
+    Where torch is not installed, or there is no driver, nothing is imported: that takes
+    seconds.
     """
-    if find_spec("torch") is None:
+    if find_spec("torch") is None or not _has_driver():
         return False
     try:
         return bool(load().cuda.is_available())

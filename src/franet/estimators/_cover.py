@@ -24,6 +24,7 @@ from franet.cover._constraints import (
 )
 from franet.cover._fit import ENOUGH, CoverRanking, rank_by_cover
 from franet.cover._represent import LEVEL, Representatives, star
+from franet.cover._rows import draw_rows
 from franet.cover._shares import SAMPLES
 from franet.engine.device import Place, choose_device, free_bytes, wanted
 from franet.estimators._base import FeatureRanker
@@ -32,7 +33,6 @@ from franet.estimators._validation import (
     TableOfFit,
     check_part,
     check_table,
-    dense,
     how_many,
     like,
     names_of,
@@ -47,7 +47,6 @@ from franet.exceptions import (
 from franet.network import AttributeNetwork
 from franet.network._explain import Representation, signed
 from franet.network._origin import Origin
-from franet.pairs.similarity._sparse import constant_in
 from franet.search.exact import Settings
 
 # Entries of a table from which a CUDA device is worth its start.
@@ -239,8 +238,9 @@ class Cover(FeatureRanker):
     n_jobs: int | None = None
 
     def _fit(self, X: Any) -> None:
-        table = check_table(self, X)
-        constant = constant_in(table)
+        table = check_table(self, X, lazy=True)
+        rows = draw_rows(table)
+        constant = rows.constant
         if constant.all():
             raise DataError("All columns are constant: there is nothing to rank.")
         names = names_of(self)
@@ -248,8 +248,7 @@ class Cover(FeatureRanker):
         constraints = read_constraints(names, constant, **given)
         n_select = self._n_select(constraints)
         found = rank_by_cover(
-            dense(table),
-            constant,
+            rows,
             constraints,
             n_select=n_select,
             n_picks=self._n_picks(constraints, n_select),
@@ -258,7 +257,7 @@ class Cover(FeatureRanker):
             ranks=self.similarity == "spearman",
             in_own_units=self.scale is None,
             weights=read_weights(names, constant, self.weights),
-            device=choose_device_for(self._place(), table.shape),
+            device=choose_device_for(self._place(), rows.X.shape),
         )
         self._set_attributes(found, constant)
         if n_select == "auto" and self.n_features_suggested_ is None:
@@ -329,7 +328,7 @@ class Cover(FeatureRanker):
         self._rebuild = found.rebuild
         self.reconstruction_error_ = found.rebuild.errors.copy()
         self.n_features_suggested_ = self.suggest()
-        self._k, self._n_samples = found.n_representatives, found.closest.n_samples
+        self._k, self._n_samples = found.n_representatives, found.n_samples
         represented = self.represent()
         self.representative_ = by = represented.representative
         self.representative_corr_ = represented.correlation
@@ -403,9 +402,9 @@ class Cover(FeatureRanker):
         check_is_fitted(self)
         k = self.n_ranked_ if n_components is None else n_components
         check_value("n_components", k, k >= 1, "give a number from 1 on.")
-        table = dense(TableOfFit(self)(X, lazy=False))
+        rows = draw_rows(TableOfFit(self)(X, lazy=True))
         ranks = self.similarity == "spearman"
-        return components_explain(table, self.weights_, k, ranks=ranks)
+        return components_explain(rows.X, self.weights_, k, ranks=ranks)
 
     def represent(self, k: int | None = None, level: float = LEVEL) -> Representatives:
         """Return which of the first picks represents each feature.

@@ -13,15 +13,14 @@ from franet._common.checked import SEVERAL
 from franet._common.features import FeatureIndex
 from franet.cover._constraints import read_weights
 from franet.cover._rebuild import fit_rebuild
+from franet.cover._rows import draw_rows
 from franet.estimators._validation import (
     check_part,
     check_table,
-    dense,
     like,
     names_of,
 )
 from franet.exceptions import DataError, Setting, UsageError
-from franet.pairs.similarity._sparse import constant_in
 
 
 class RidgeReconstruction(BaseEstimator):
@@ -88,7 +87,7 @@ class RidgeReconstruction(BaseEstimator):
         self : object
             The fitted model.
         """
-        table = dense(check_table(self, X))
+        rows = draw_rows(check_table(self, X, lazy=True))
         names = names_of(self)
         index = FeatureIndex(names)
         several = SEVERAL.accepts(self.columns)
@@ -103,7 +102,7 @@ class RidgeReconstruction(BaseEstimator):
                 Setting("columns"),
                 remedy="Name each column once.",
             )
-        constant = constant_in(table)
+        constant = rows.constant
         if constant.all():
             raise DataError("All columns are constant: there is nothing to rebuild.")
         if isinstance(self.weights, str):
@@ -113,7 +112,7 @@ class RidgeReconstruction(BaseEstimator):
             )
         weights = read_weights(names, constant, self.weights)
         assert not isinstance(weights, str)
-        found = fit_rebuild(table, self.columns_, weights=weights)
+        found = fit_rebuild(rows.X, self.columns_, weights=weights)
         self._rebuild, self.penalty_, self.error_ = found, found.penalty, found.errors
         self.explained_ = found.explained
         return self

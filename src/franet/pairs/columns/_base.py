@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
@@ -148,6 +148,21 @@ class Columns(ABC):
         cuts = _cuts(m, nbytes // (8 * n), self.steps[0])
         with read_ahead(self.read_rows, cuts) as read:
             yield from read
+
+    def reduced(
+        self, reduce: Callable[..., Any], nbytes: int
+    ) -> Iterator[tuple[int, int, Any]]:
+        """Yield the first row and the length of each piece, and what it is reduced to.
+
+        Parameters
+        ----------
+        reduce : callable
+            It takes some rows, and the first of them as the keyword `at`.
+        nbytes : int
+            The size of a piece, about, in float64.
+        """
+        for at, part in self.row_pieces(nbytes):
+            yield at, len(part), reduce(part, at=at)
 
     def chunks(self, rows: int, nbytes: int) -> Iterator[tuple[int, NDArray[Any]]]:
         """Yield the rows in chunks of one size, the last one aside.

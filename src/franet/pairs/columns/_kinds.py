@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import mmap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
@@ -17,6 +17,8 @@ from franet.pairs.columns._base import Columns
 
 # Chunks are read in both directions if a strip of them takes no more than this.
 _STRIP = 1 << 25
+# Pieces of a dask array that are computed together.
+_AT_ONCE = 64
 
 
 class ArrayColumns(Columns):
@@ -113,8 +115,41 @@ class DaskColumns(ChunkedColumns):
         """Let errors through: they are those of the user's own graph."""
         yield
 
+    def reduced(
+        self, reduce: Callable[..., Any], nbytes: int
+    ) -> Iterator[tuple[int, int, Any]]:
+        """Reduce pieces where they are computed: on the workers of a cluster."""
+        import dask
+
+        m, n = self.shape
+        X = self._X.rechunk((_steps(self._X.chunks[0], nbytes // (8 * n)), n))
+        parts = X.to_delayed()[:, 0]
+        sizes = X.chunks[0]
+        starts = np.cumsum([0, *sizes])
+        tasks = [
+            dask.delayed(_reduced)(reduce, part, self.dtype, at)
+            for at, part in zip(starts.tolist(), parts, strict=False)
+        ]
+        for first in range(0, len(tasks), _AT_ONCE):
+            some = slice(first, first + _AT_ONCE)
+            found = dask.compute(*tasks[some])
+            yield from zip(starts[some].tolist(), sizes[some], found, strict=False)
+
     def _numbers(self, part: Any) -> NDArray[Any]:
         return super()._numbers(part.compute())
+
+
+def _steps(sizes: tuple[int, ...], most: int) -> tuple[int, ...]:
+    """Return chunks of rows that are cut where they are too long."""
+    most = max(most, 1)
+    cut = ((size, min(most, size)) for size in sizes)
+    return tuple(
+        min(step, size - at) for size, step in cut for at in range(0, size, step or 1)
+    )
+
+
+def _reduced(reduce: Callable[..., Any], part: Any, dtype: Any, at: int) -> Any:
+    return reduce(np.asarray(part).astype(dtype, copy=False), at=at)
 
 
 def check_indices(X: Any) -> None:

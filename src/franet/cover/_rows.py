@@ -1,0 +1,277 @@
+"""The rows of a table from which features are picked: all, or some drawn by content.
+
+A table of many rows, sparse or larger than memory, is read three times: for means and
+deviations, for a number of each row that depends on its content, and for the rows that
+are drawn by it. Only those are dense and in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from franet.cover._order import bits_of
+from franet.cover.kernels import (
+    add_keys,
+    add_moments,
+    add_sparse_keys,
+    add_sparse_moments,
+    hash_rows,
+)
+from franet.exceptions import Setting, UsageError
+from franet.pairs.columns import Columns
+from franet.pairs.columns._base import bad_value, check_finite, first_bad
+from franet.pairs.columns._kinds import ArrayColumns
+from franet.pairs.similarity._sparse import constant_in
+
+# The most rows that are used, and the fewest that are drawn.
+MOST, LEAST = 4096, 512
+# Entries of a drawn sample of a table that is not dense in memory: half a gigabyte.
+_ENTRIES = 2**26
+# Up to so many features, all their products are those of all rows.
+FEW_FEATURES = 1024
+# Bytes of what a fit keeps for each entry of the sample: the entry as it is and
+# standardized, and twice what is left of it in float32; and as much again for a moment.
+BYTES = 32
+# Bytes of a piece that is read at a time.
+_PIECE = 2**25
+# Numbers of rows that differ by less are equal: sums round.
+_DIGITS = 9
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The rows from which features are picked.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_drawn, n)
+        The rows, all of the table or some of them.
+    n_rows : int
+        The number of rows of the table.
+    constant : ndarray of bool of shape (n,)
+        The columns that are constant, in all of its rows.
+    correlations : ndarray of shape (n, n) or None
+        Those of all rows, if some are drawn and features are few.
+    """
+
+    X: NDArray[Any]
+    n_rows: int
+    constant: NDArray[np.bool_]
+    correlations: NDArray[np.float64] | None = None
+
+
+def n_drawn(table: Any, max_memory: int | None = None) -> int:
+    """Return how many rows of a table are used.
+
+    Parameters
+    ----------
+    table : ndarray, sparse array or Columns
+        The table.
+    max_memory : int, optional
+        The bytes that may be used.
+    """
+    m, n = table.shape
+    entries = _ENTRIES if max_memory is None else max_memory // BYTES
+    if isinstance(table, np.ndarray) and max_memory is None:
+        entries = MOST * n
+    if max_memory is not None and entries < min(LEAST, m) * n:
+        need = min(LEAST, m) * n * BYTES / 1e6
+        raise UsageError(
+            f"{{}}: Cover needs {need:,.0f} MB for {min(LEAST, m)} rows of {n:,} "
+            "features.",
+            Setting("max_memory", max_memory),
+            Setting("max_memory"),
+            remedy="Raise {1}, or pass fewer columns.",
+        )
+    return min(m, MOST, max(entries // n, LEAST))
+
+
+def draw_rows(table: Any, max_memory: int | None = None) -> Rows:
+    """Return the rows of a table from which features are picked.
+
+    Parameters
+    ----------
+    table : ndarray, sparse array or Columns
+        The table. The values of `Columns` are checked here.
+    max_memory : int, optional
+        The bytes that may be used.
+    """
+    m, n = table.shape
+    k = n_drawn(table, max_memory)
+    if k == m:
+        X = table
+        if isinstance(table, Columns):
+            X = table.load()
+            check_finite(X, table.names, False, table.for_gaps)
+        X = X if isinstance(X, np.ndarray) else X.toarray()
+        return Rows(X, m, constant_in(X))
+    passes = (_Sparse if sparse.issparse(table) else _Dense)(table)
+    mean, deviation, constant = passes.moments()
+    inverse = np.divide(1.0, deviation, out=np.zeros(n), where=deviation > 0.0)
+    keys, hashes, products = passes.keys(mean, inverse)
+    order = np.lexsort((hashes, np.round(np.nan_to_num(keys) / n, _DIGITS)))
+    drawn = np.random.default_rng(0).choice(m, k, replace=False)
+    return Rows(passes.take(np.sort(order[drawn])), m, constant, products)
+
+
+class _Dense:
+    """Passes over a table that is dense, or not in memory.
+
+    Parts of it are reduced where they are: on the workers of a cluster, where the table
+    is a dask array.
+    """
+
+    def __init__(self, table: Any) -> None:
+        self._table = table if isinstance(table, Columns) else ArrayColumns(table)
+        self.m, self.n = table.shape
+        # With products of features every piece holds whole rows.
+        self._by_rows = self._table.has_rows or self.n <= FEW_FEATURES
+
+    def _map(self, reduce: Callable[..., Any]) -> Iterator[tuple[slice, slice, Any]]:
+        """Yield rows and columns of each piece, and what it is reduced to."""
+        everything = slice(None)
+        if self._by_rows:
+            for at, size, found in self._table.reduced(reduce, _PIECE):
+                yield slice(at, at + size), everything, found
+            return
+        for at, part in self._table.pieces(_PIECE):
+            columns = slice(at, at + part.shape[1])
+            yield everything, columns, reduce(part, columns=columns)
+
+    def moments(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_]]:
+        """Return means and deviations of columns, and which of them are constant."""
+        mean, squares = np.zeros(self.n), np.zeros(self.n)
+        lo, hi = np.full(self.n, np.inf), np.full(self.n, -np.inf)
+        count = 0
+        for rows, columns, found in self._map(_moments):
+            size, own, more, low, high = found
+            if not np.isfinite(own).all():
+                self._refuse(rows, columns)
+            # Pieces of rows are joined; pieces of columns are whole.
+            count = count + size if self._by_rows else size
+            step = (own - mean[columns]) * (size / count)
+            squares[columns] += more + step * (own - mean[columns]) * (count - size)
+            mean[columns] += step
+            lo[columns] = np.minimum(lo[columns], low)
+            hi[columns] = np.maximum(hi[columns], high)
+        return mean, np.sqrt(squares / self.m), lo == hi
+
+    def _refuse(self, rows: slice, columns: slice) -> None:
+        """Raise an error for the first bad value of a piece, if there is one."""
+        table = self._table
+        if self._by_rows:
+            part, at = table.read_rows(rows.start, min(rows.stop, self.m)), 0
+        else:
+            part, at = table.read(columns.start, columns.stop), columns.start
+        if bad := first_bad(part, False):
+            row, j = bad
+            where = (rows.start or 0) + row, at + j
+            raise bad_value(part[row, j], *where, table.names, table.for_gaps)
+
+    def keys(self, mean: NDArray[Any], inverse: NDArray[Any]) -> tuple[Any, Any, Any]:
+        """Return numbers of rows, hashes of them, and correlations of few features."""
+        keys, hashes = np.zeros(self.m), np.zeros(self.m, np.uint64)
+        few = self.n <= FEW_FEATURES
+        products = np.zeros((self.n, self.n)) if few else None
+        reduce = partial(_keys, mean=mean, inverse=inverse, products=few)
+        for rows, _, (own, more, Q) in self._map(reduce):
+            keys[rows] += own
+            hashes[rows] += more
+            if products is not None:
+                products += Q
+        return keys, hashes, None if products is None else products / self.m
+
+    def take(self, rows: NDArray[np.intp]) -> NDArray[Any]:
+        """Return some rows, ascending ones."""
+        out = np.empty((len(rows), self.n), self._table.dtype)
+        if not self._by_rows:
+            for _, columns, found in self._map(partial(_columns_of, rows=rows)):
+                out[:, columns] = found
+            return out
+        at = 0
+        for _, _, found in self._map(partial(_rows_of, rows=rows)):
+            out[at : at + len(found)] = found
+            at += len(found)
+        return out
+
+
+def _moments(part: Any, **_: Any) -> tuple[Any, ...]:
+    X = np.ascontiguousarray(part, np.float64)
+    n = X.shape[1]
+    mean, squares = np.zeros(n), np.zeros(n)
+    lo, hi = np.full(n, np.inf), np.full(n, -np.inf)
+    add_moments(X, mean=mean, squares=squares, lo=lo, hi=hi)
+    return len(X), mean, squares, lo, hi
+
+
+def _keys(
+    part: Any,
+    *,
+    mean: NDArray[Any],
+    inverse: NDArray[Any],
+    products: bool,
+    columns: slice = slice(None),
+    **_: Any,
+) -> tuple[Any, Any, Any]:
+    X = np.ascontiguousarray(part, np.float64)
+    keys, hashes = np.zeros(len(X)), np.zeros(len(X), np.uint64)
+    add_keys(X, mean[columns], inverse[columns], keys=keys)
+    with np.errstate(over="ignore"):
+        hash_rows(bits_of(X), _places(len(mean))[columns], out=hashes)
+    Q = 0.0
+    if products:
+        D = (X - mean) * inverse
+        Q = D.T @ D
+    return keys, hashes, Q
+
+
+def _columns_of(part: Any, *, rows: NDArray[np.intp], **_: Any) -> NDArray[Any]:
+    return np.asarray(part)[rows]
+
+
+def _rows_of(part: Any, *, rows: NDArray[np.intp], at: int, **_: Any) -> NDArray[Any]:
+    first, last = np.searchsorted(rows, [at, at + len(part)])
+    return np.asarray(part)[rows[first:last] - at]
+
+
+def _places(n: int) -> NDArray[np.uint64]:
+    """Return what tells columns apart in the hash of a row."""
+    return np.arange(1, n + 1, dtype=np.uint64) << np.uint64(32)
+
+
+class _Sparse:
+    """Passes over a sparse table in memory: only over what is filled."""
+
+    def __init__(self, table: Any) -> None:
+        self._X = table.tocsr()
+        self.m, self.n = table.shape
+
+    def moments(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_]]:
+        """Return means and deviations of columns, and which of them are constant."""
+        X, mean, squares = self._X, np.zeros(self.n), np.zeros(self.n)
+        add_sparse_moments(X.indices, X.data, self.m, mean=mean, squares=squares)
+        return mean, np.sqrt(squares / self.m), constant_in(X)
+
+    def keys(self, mean: NDArray[Any], inverse: NDArray[Any]) -> tuple[Any, Any, Any]:
+        """Return numbers of rows, hashes of them, and correlations of few features."""
+        X, keys = self._X, np.zeros(self.m)
+        hashes = np.zeros(self.m, np.uint64)
+        arrays = X.indptr, X.indices, X.data, mean, inverse, _places(self.n)
+        with np.errstate(over="ignore"):
+            add_sparse_keys(*arrays, keys=keys, hashes=hashes)
+        if self.n > FEW_FEATURES:
+            return keys, hashes, None
+        X = X.astype(np.float64)
+        products = (X.T @ X).toarray() / self.m - np.outer(mean, mean)
+        return keys, hashes, products * np.outer(inverse, inverse)
+
+    def take(self, rows: NDArray[np.intp]) -> NDArray[Any]:
+        """Return some rows, dense."""
+        return np.asarray(self._X[rows].toarray())
