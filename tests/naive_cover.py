@@ -175,7 +175,7 @@ def left_out_errors(Z, S, penalty):
 
 def explained(Z, w, order, penalties):
     """Return which share of the table the first 1, 2, … of some features explain."""
-    m, n = Z.shape
+    m = len(Z)
     nothing = w @ left_out_errors(Z, [], 1.0)
     shares = []
     for k in range(1, len(order) + 1):

@@ -28,7 +28,13 @@ GENES = [f"gene {j}" for j in range(16)]
 TABLE = pd.DataFrame(X, columns=GENES)
 COLUMNS = ["rank", "feature", "score", "selected"]
 MORE = {
-    "cover": ["representative", "correlation", "n_members"],
+    "cover": [
+        "explained",
+        "increase",
+        "representative",
+        "correlation",
+        "n_members",
+    ],
     "frane": ["n_neighbors"],
 }
 FITTED = {}
@@ -210,7 +216,7 @@ def test_stability(name):
 def test_cover_knows_how_many_it_picked(given, n_picked):
     ranker = Cover(**{"n_features_to_select": 3, **given}).fit(TABLE)
     assert ranker.n_ranked_ == n_picked
-    assert len(ranker.gains_) == len(ranker.coverage_) == n_picked
+    assert len(ranker.gains_) == len(ranker.explained_) == n_picked
     full = Cover(**{"n_features_to_select": 3, **given, "n_ranked": None}).fit(TABLE)
     k = n_picked
     np.testing.assert_array_equal(ranker.order_[:k], full.order_[:k])

@@ -114,7 +114,7 @@ def test_a_column_that_is_constant_where_samples_are_drawn(monkeypatch):
     ranker = Cover(5, include=[8, 20, 30, 40]).fit(X)
     assert np.isfinite(ranker.explained_).all()
     assert np.isfinite(ranker.reconstruct(ranker.transform(X))).all()
-    few = Cover(2, weights={j: 0.0 for j in range(67)}).fit(X)
+    few = Cover(2, weights=dict.fromkeys(range(67), 0.0)).fit(X)
     assert np.isfinite(few.explained_).all()
 
 

@@ -158,10 +158,9 @@ def fit_rebuild(
     runner = runner or TileRunner(1)
     Z = _rows_of(X) if Z is None else Z
     n, m = Z.shape
-    if weights is None:
-        weights = beside(np.full(n, 1.0 / n), Z)
+    weights = np.full(n, 1.0 / n) if weights is None else host(weights)
     if penalty is None:
-        curve = explain(Z, weights, picks, runner)
+        curve = explain(Z, beside(weights, Z), picks, runner)
         penalty = float(curve.penalties[-1])
     errors = np.empty(n)
     k = len(picks)
@@ -187,7 +186,7 @@ def fit_rebuild(
         else:
             factors = (solve_triangular(L, G, lower=True, trans="T"), host(Z).T)
     errors[picks] = 0.0
-    units, w = units_of(X), host(weights)
+    units, w = units_of(X), weights
     nothing = float(w[units.length > 0.0].sum()) * (m / (m - 1)) ** 2
     explained = 1.0 - float(w @ errors**2) / nothing
     return Rebuild(picks, units, factors, errors, penalty, explained)

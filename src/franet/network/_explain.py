@@ -373,10 +373,7 @@ class CoverExplanation(Explanation):
         if self.is_representative:
             return self._many() if self.members else "It represents itself alone."
         if self.representative is None or self.correlation is None:
-            return (
-                "It is not represented: it is constant, or its correlation with no "
-                "representative is significant."
-            )
+            return "No representative resembles it more than chance would let it."
         apart = ", which is not in this part of the network" if self.is_apart else ""
         return (
             f"It is represented by {self.representative} "

@@ -60,7 +60,7 @@ function roles(f) {
     const sign = element("span", { class: "quiet num nowrap" }, `${symbol} = ${similarity(f.representative.weight)}`);
     return [element("h3", {}, "Represented by"), element("ol", {}, element("li", {}, linked(f.representative), sign))];
   }
-  if (f.is_left) return [element("p", {}, "It is not represented: its correlations with the picks are not significant.")];
+  if (f.is_left) return [element("p", {}, "No representative resembles it more than chance would let it.")];
   if (!f.is_pick) return [element("p", {}, "It is constant: it has nothing to represent.")];
   if (!f.members.count) return [element("p", {}, "It represents itself alone.")];
   const more = f.members.count > f.neighbors.length ? `The closest ${f.neighbors.length}, by ${symbol}` : `By ${symbol}`;
