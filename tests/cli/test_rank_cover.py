@@ -229,7 +229,7 @@ def test_auto_where_no_number_is_suggested(tmp_path):
     np.save(tmp_path / "noise.npy", noise)
     summary = read(tmp_path / "noise.npy", "--top", "auto")
     assert summary["n_suggested"] is None
-    assert "all 30 features that were picked" in summary["warnings"][0]
+    assert "all 30 columns that were picked" in summary["warnings"][0]
     assert len(summary["features"]) == 16
     assert summary["n_selected"] == 30
     shown = run("rank", tmp_path / "noise.npy", "--top", "auto").stdout

@@ -27,7 +27,7 @@ from network.covers import (
 from report.conftest import HOSTILE
 from tables import random
 
-RANKER = cover()
+RANKER = cover(n_ranked=20)
 MADE = summarize(RANKER, TABLE, title="Genes")
 PAGE = render(MADE)
 R = correlations()
@@ -335,7 +335,7 @@ def test_another_table_is_refused():
 
 def test_method(tmp_path):
     RANKER.report(tmp_path / "page.html", TABLE, top=5)
-    assert 'id="coverage"' in (tmp_path / "page.html").read_text("utf-8")
+    assert 'id="explained"' in (tmp_path / "page.html").read_text("utf-8")
     RANKER.report(tmp_path / "page.json")
     made = json.loads((tmp_path / "page.json").read_text("utf-8"))
     assert made["cover"]["n_picked"] == RANKER.n_ranked_

@@ -119,12 +119,13 @@ def how_many(
 def represented(
     n_features: int, n_left: int, k: int, floor: float, level: float
 ) -> str:
-    """Return how many features no pick represents, and from which |r| one would.
+    """Return how many columns no pick represents, and from which |r| one would.
 
     Parameters
     ----------
     n_features : int
-        How many features there are, constant ones aside.
+        How many columns there are, constant ones aside; if all were picked, there is
+        nothing to say.
     n_left : int
         How many of them no pick represents.
     k : int
@@ -134,18 +135,20 @@ def represented(
     level : float
         At which level it is, for all picks together.
     """
+    if k >= n_features:
+        return ""
     picks = counted(k, "pick")
     if not isfinite(floor):
         return (
-            f"{n_left:,} of {counted(n_features, 'feature')} are not represented: two "
+            f"{n_left:,} of {counted(n_features, 'column')} are not represented: two "
             "samples show no correlation."
         )
     rule = f"|r| ≥ {floor:.2f}, significant at {level:g}/{k} for {picks}"
     if not n_left:
-        return f"Every feature is represented by a pick ({rule})."
+        return f"Every column is represented by a pick ({rule})."
     verb = "is" if n_left == 1 else "are"
     return (
-        f"{n_left:,} of {counted(n_features, 'feature')} {verb} not represented by a "
+        f"{n_left:,} of {counted(n_features, 'column')} {verb} not represented by a "
         f"pick ({rule})."
     )
 
@@ -159,9 +162,9 @@ def sampled(n_drawn: int, n_samples: int) -> str:
 
 def nothing_suggested(n_selected: int, is_subset: bool) -> str:
     """Return what is selected where no number of columns is suggested."""
-    what = f"all {counted(n_selected, 'feature')} that were picked are selected"
+    what = f"all {counted(n_selected, 'column')} that were picked are selected"
     if n_selected == 1:
-        what = "the 1 feature that was picked is selected"
+        what = "the 1 column that was picked is selected"
     if is_subset:
         return f"More picks are needed to say how many columns are enough: {what}."
     return f"No small subset represents this table: {what}."

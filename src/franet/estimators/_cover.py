@@ -484,14 +484,18 @@ class Cover(FeatureRanker):
         How many columns are enough and what they explain, how many features no pick
         represents, and by which samples that was measured where some were drawn.
         """
-        found, n = self.represent(), int((~self.constant_).sum())
-        n_left = int(np.sum((found.representative < 0) & ~self.constant_))
         said = [
             self.summary(),
-            sentences.represented(n, n_left, self._k, found.floor, LEVEL),
+            self._represented(),
             sentences.sampled(self.n_samples_explained_, self._n_samples),
         ]
         return [sentence for sentence in said if sentence]
+
+    def _represented(self) -> str:
+        found, varied = self.represent(), ~self.constant_
+        n_left = int(np.sum((found.representative < 0) & varied))
+        n = int(varied.sum())
+        return sentences.represented(n, n_left, self._k, found.floor, LEVEL)
 
     def summary(self) -> str:
         """Return in words how many columns are enough, and what they explain."""
@@ -527,7 +531,7 @@ class Cover(FeatureRanker):
     def _for_notebook(self, best: NDArray[np.intp]) -> tuple[str, dict[str, list[str]]]:
         remark = f"<div>{escape(self.summary())}</div>"
         explained = [sentences.tenths(share) for share in self.explained_[: len(best)]]
-        explained += [""] * (len(best) - len(explained))
+        explained += ["–"] * (len(best) - len(explained))
         roles = [self._role(int(j)) for j in best]
         return remark, {"explained": explained, "representation": roles}
 

@@ -185,7 +185,7 @@ def _cover(listing: Listing) -> dict[str, Any]:
         "n_picked": n_picked,
         "n_representatives": len(ranker.members_),
         "n_alone": sum(not len(others) for others in ranker.members_.values()),
-        "not_represented": left | {"text": ranker.sentences()[1]},
+        "not_represented": left | {"text": ranker._represented()},
         "by_selected": {
             "count": counted,
             "share": number(ranker.explained_[counted - 1], 5),
