@@ -151,7 +151,7 @@ SMALL_TABLE = cover(X[:, [16, 17, 18, 0, 20]], 2)
 def test_estimator_without_names_and_with_odd_ones():
     text = Reader(ranking_of(SMALL_TABLE._repr_html_())).text
     at = text.index("x4")
-    assert text[at : at + 5] == ["x4", "5", "0", "", "–"]
+    assert text[at : at + 5] == ["x4", "5", "0", "–", "–"]
     html = ranking_of(hostile()._repr_html_())
     assert "<img" not in html
     assert set(Reader(html).tags) <= ALLOWED
