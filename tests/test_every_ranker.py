@@ -81,9 +81,7 @@ def test_frames(name):
     numbers = ("correlation", "explained", "increase")
     for column in other.columns:
         ours = frame[column].where(frame[column].notna(), None).tolist()
-        theirs = (
-            other[column].fill_nan(None) if column in numbers else other[column]
-        )
+        theirs = other[column].fill_nan(None) if column in numbers else other[column]
         assert [None if each != each else each for each in ours] == theirs.to_list()
 
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from franet._common.checked import SEVERAL
@@ -14,6 +13,7 @@ from franet._common.features import FeatureIndex
 from franet.cover._constraints import read_weights
 from franet.cover._rebuild import fit_rebuild
 from franet.cover._rows import draw_rows
+from franet.estimators._base import BaseEstimator
 from franet.estimators._validation import (
     check_part,
     check_table,
