@@ -76,7 +76,7 @@ def show(title: str, X: np.ndarray) -> str:
     shape = " × ".join(f"{n:,}" for n in X.shape)
     ranker = Cover(n_jobs=1).fit(X)
     suggested = ranker.n_features_suggested_ or "none"
-    line = f"{title}: {ranker.suggestion_}"
+    line = f"{title}: {ranker.summary()}"
     for name, shown in RANKERS.items():
         cells = [title, shape, shown, *results(X, name), suggested]
         print("|", *(f"{cell} |" for cell in cells), flush=True)

@@ -106,10 +106,10 @@ for gene, others in adata.var.groupby("franet_representative", observed=True):
 # resemble no gene.
 
 fitted = ranker.fit(adata.to_df())
-print(fitted.suggestion_)
+print(fitted.summary())
 fig, ax = plt.subplots(figsize=(7, 3.5), layout="constrained")
-ax.plot(np.arange(1, 51), fitted.coverage_[:50], color="#0072b2")
-ax.set(xlabel="genes on the panel", ylabel="share of the table covered", ylim=0)
+ax.plot(np.arange(1, 51), fitted.explained_[:50], color="#0072b2")
+ax.set(xlabel="genes on the panel", ylabel="share of the table explained", ylim=0)
 
 # %%
 # **Does it keep what matters?** The types were not used. For each cell, are its ten

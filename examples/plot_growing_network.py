@@ -94,7 +94,7 @@ for ax, k in zip(axes, (1, 2, 4, 8), strict=True):
     ax.scatter(
         *places.T, s=np.where(picked, 70, 14), c=np.where(picked, "#c2410c", "#8fa3b8")
     )
-    ax.set_title(f"{k} picked, {cover.coverage_[k - 1]:.0%} covered", fontsize=9)
+    ax.set_title(f"{k} picked, {cover.explained_[k - 1]:.0%} explained", fontsize=9)
     ax.set_aspect("equal")
     ax.margins(0.1)
     ax.set_axis_off()

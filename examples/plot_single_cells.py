@@ -49,7 +49,7 @@ adata.X.data = np.log1p(adata.X.data)
 
 rank_features(adata)
 notes = adata.uns["franet"]
-print(f"\n{notes['suggestion']['text']}.\n")
+print(f"\n{notes['summary']}\n")
 
 best = adata.var.sort_values("franet_rank")[: notes["n_selected"]]
 size = adata.var["franet_representative"].value_counts()

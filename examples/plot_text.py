@@ -69,7 +69,7 @@ for pick in ranker.order_[:12]:
 # little.
 
 for k in (1, 4, 8, 16, 24):
-    print(f"{k:>2} words cover {ranker.coverage_[k - 1]:.0%}")
+    print(f"{k:>2} words explain {ranker.explained_[k - 1]:.0%}")
 
 # %%
 # The network of the paper's method joins words that occur in the same texts. Its

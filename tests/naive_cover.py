@@ -153,3 +153,35 @@ def cover_order(X, k, cost=None, weights=None, objective="balanced", raw=False):
         order.append(free[short[best]])
         gains.append(counts @ found[:, best] / counts.sum())
     return columns[order], np.array(gains)
+
+
+def left_out_errors(Z, S, penalty):
+    """Return the squared error of each feature, by a regression without each sample.
+
+    The penalty is a share of a feature's sum of squares. A pick is known.
+    """
+    m, n = Z.shape
+    errors = np.zeros(n)
+    for i in range(m):
+        there = np.delete(np.arange(m), i)
+        mean = Z[there].mean(axis=0)
+        A, Y = Z[np.ix_(there, S)] - mean[S], Z[there] - mean
+        inner = A.T @ A + penalty * m * np.eye(len(S))
+        coefficients = np.linalg.solve(inner, A.T @ Y)
+        errors += (Z[i] - mean - (Z[i, S] - mean[S]) @ coefficients) ** 2
+    errors[S] = 0.0
+    return errors
+
+
+def explained(Z, w, order, penalties):
+    """Return which share of the table the first 1, 2, … of some features explain."""
+    m = len(Z)
+    nothing = w @ left_out_errors(Z, [], 1.0)
+    shares = []
+    for k in range(1, len(order) + 1):
+        S = list(order[:k])
+        # What is too weak fits each sample by itself.
+        strong = [p for p in penalties if np.diag(hat(Z, S, p * m)).max() < 0.9999]
+        errors = [w @ left_out_errors(Z, S, penalty) for penalty in strong]
+        shares.append(1.0 - min(errors) / nothing)
+    return np.array(shares)

@@ -255,6 +255,33 @@ def prune():
     summarize_groups(found)
 
 
+@case(
+    "franet.cover._represent.Representatives",
+    *(
+        f"Cover.{n}"
+        for n in (
+            "explained_by_components",
+            "inverse_transform",
+            "reconstruct",
+            "represent",
+            "sentences",
+            "suggest",
+            "summary",
+        )
+    ),
+)
+def explained():
+    ranker = MADE["cover"]
+    ranker.explained_by_components(X, 2)
+    part = X[:, ranker.support_]
+    ranker.inverse_transform(part)
+    ranker.reconstruct(part)
+    ranker.represent(1)
+    ranker.sentences()
+    ranker.suggest(0.5)
+    ranker.summary()
+
+
 @case("FeatureSelector.inverse_transform", "FeatureRanker.feature_importances_")
 def inverse_transform():
     MADE["ranker"].inverse_transform(MADE["selected"])
@@ -319,7 +346,12 @@ def write_network():
         MADE["ranker"].network_.write(FOLDER / f"network.{ending}")
 
 
-@case(*(f"Representation.{n}" for n in "between of representatives stood_for".split()))
+@case(
+    *(
+        f"Representation.{n}"
+        for n in "between of represented_by representatives".split()
+    )
+)
 def representation():
     found = MADE["cover"].network_.representation
     first = int(found.representatives[0])
@@ -527,7 +559,7 @@ def hierarchical():
     compared.plot()
 
 
-PLOTS = "network quality scores similarity coverage".split()
+PLOTS = "network quality scores similarity explained".split()
 
 
 @case(*(f"franet.plotting.plot_{n}" for n in PLOTS))
@@ -536,7 +568,7 @@ def plots():
 
     for name in PLOTS[:-1]:
         getattr(plotting, f"plot_{name}")(MADE["ranker"])
-    plotting.plot_coverage(MADE["cover"])
+    plotting.plot_explained(MADE["cover"])
 
 
 @case(*(f"franet.plotting.plot_{n}" for n in ("curves", "critical_difference")))

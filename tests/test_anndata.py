@@ -81,9 +81,9 @@ def test_it_says_what_the_ranker_says():
     np.testing.assert_array_equal(adata.var["franet_score"], ranker.scores_)
     np.testing.assert_array_equal(adata.var["franet_rank"], ranker.ranking_)
     notes = adata.uns["franet"]
-    assert notes["suggestion"]["count"] == ranker.n_features_suggested_ == 4
-    assert notes["suggestion"]["text"] == str(ranker.suggestion_)
-    np.testing.assert_array_equal(notes["suggestion"]["kept"], ranker.suggestion_.kept)
+    assert notes["n_suggested"] == ranker.n_features_suggested_ == 4
+    assert notes["summary"] == ranker.summary()
+    np.testing.assert_array_equal(notes["explained"], ranker.explained_)
 
 
 def test_notes():
@@ -206,7 +206,7 @@ def test_papers_method():
     notes = adata.uns["franet"]
     assert notes["threshold"] == fitted.threshold_
     assert notes["communities"] == fitted.network_.communities().method
-    assert "suggestion" not in notes
+    assert "summary" not in notes
 
 
 @pytest.mark.parametrize("ranker", [ColumnSubset(3), Variance(3)])

@@ -28,7 +28,13 @@ GENES = [f"gene {j}" for j in range(16)]
 TABLE = pd.DataFrame(X, columns=GENES)
 COLUMNS = ["rank", "feature", "score", "selected"]
 MORE = {
-    "cover": ["representative", "correlation", "n_members"],
+    "cover": [
+        "explained",
+        "increase",
+        "representative",
+        "correlation",
+        "n_members",
+    ],
     "frane": ["n_neighbors"],
 }
 FITTED = {}
@@ -72,11 +78,10 @@ def test_frames(name):
     assert isinstance(other, pl.DataFrame)
     assert other.columns == list(frame)
     assert other.height == 16
+    numbers = ("correlation", "explained", "increase")
     for column in other.columns:
         ours = frame[column].where(frame[column].notna(), None).tolist()
-        theirs = (
-            other[column].fill_nan(None) if column == "correlation" else other[column]
-        )
+        theirs = other[column].fill_nan(None) if column in numbers else other[column]
         assert [None if each != each else each for each in ours] == theirs.to_list()
 
 
@@ -210,7 +215,7 @@ def test_stability(name):
 def test_cover_knows_how_many_it_picked(given, n_picked):
     ranker = Cover(**{"n_features_to_select": 3, **given}).fit(TABLE)
     assert ranker.n_ranked_ == n_picked
-    assert len(ranker.gains_) == len(ranker.coverage_) == n_picked
+    assert len(ranker.gains_) == len(ranker.explained_) == n_picked
     full = Cover(**{"n_features_to_select": 3, **given, "n_ranked": None}).fit(TABLE)
     k = n_picked
     np.testing.assert_array_equal(ranker.order_[:k], full.order_[:k])

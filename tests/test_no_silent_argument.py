@@ -259,9 +259,9 @@ CASES = {
             "seed": 1,
         },
     ),
-    "plotting.plot_coverage": (
+    "plotting.plot_explained": (
         {"ranker": COVER},
-        {"ranker": Cover(2).fit(X), "ax": AXES},
+        {"ranker": Cover(2).fit(X), "X": X, "ax": AXES},
     ),
     "plotting.plot_critical_difference": (
         SCORES,

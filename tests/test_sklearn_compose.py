@@ -244,7 +244,9 @@ def test_array_api(ranker, make):
         np.testing.assert_array_equal(getattr(ranker, name), getattr(expected, name))
     assert type(out) is type(back) is np.ndarray
     np.testing.assert_array_equal(out, X[:, expected.support_])
-    np.testing.assert_array_equal(back, np.where(expected.support_, X, 0.0))
+    wanted = expected.inverse_transform(X[:, expected.support_])
+    np.testing.assert_array_equal(back, wanted)
+    np.testing.assert_array_equal(back[:, expected.support_], out)
     np.testing.assert_array_equal(frame.to_numpy(), out)
     assert score == expected.score(X)
 

@@ -318,7 +318,7 @@ def test_demo(tmp_path, monkeypatch):
     assert "30 features × 569 examples" in result.stdout
     assert result.stdout.splitlines()[1].startswith("Cover: ")
     assert "mean concave points" in result.stdout
-    assert "of what can be kept" in result.stdout
+    assert "of 30 columns explain" in result.stdout
     lines = [line.strip() for line in result.stdout.splitlines()]
     assert lines[-3].startswith("franet rank ")
     assert lines[-1] == "Open in a browser: franet-demo-report.html"

@@ -29,21 +29,25 @@ def test_table_on_screen(data):
     assert first.startswith("Cover: each pick for what earlier picks miss. ")
     assert first.endswith(" franet rank --ranker frane")
     assert blank == ""
-    assert head.split() == ["rank", "feature", "gain", "coverage", "members"]
+    assert head.split() == ["rank", "feature", "explained", "increase", "represents"]
     for i, j in enumerate(ranker.order_[:4]):
         others = ranker.members_[j]
         r = np.abs(ranker.representative_corr_[others])
         words = f"{len(others)} (mean |r| {r.mean():.2f})" if len(others) else "—"
-        assert lines[i].rstrip().split(maxsplit=4) == [
+        shown = np.round(100 * np.r_[0.0, ranker.explained_], 1)
+        assert lines[i].rstrip().split(maxsplit=6) == [
             str(i + 1),
             NAMES[j],
-            f"{ranker.gains_[i]:.3f}",
-            f"{ranker.coverage_[i]:.3f}",
+            f"{shown[i + 1]:.1f}",
+            "%",
+            f"{shown[i + 1] - shown[i]:.1f}",
+            "%",
             words,
         ]
     assert sorted(GROUP[j] for j in ranker.order_[:4]) == [0, 1, 2, 3]
     assert "10 features × 60 examples" in result.stdout
-    assert lines[-1] == f"{ranker.suggestion_}."
+    wanted = fitted(n_ranked=10).sentences()
+    assert [line.strip() for line in lines[-len(wanted) :]] == wanted
     assert "\x1b" not in result.stdout
 
 
@@ -52,30 +56,28 @@ def test_json(data):
     ranker = fitted()
     assert set(summary) == {
         "format", "version", "ranker", "features", "n_features", "n_examples",
-        "n_selected", "gains", "coverage", "suggestion", "n_constant", "warnings",
-        "parameters", "seconds", "scale",
+        "n_selected", "explained", "n_suggested", "n_not_represented", "sentences",
+        "n_constant", "warnings", "parameters", "seconds", "scale",
     }  # fmt: skip
     assert summary["ranker"] == "cover"
     assert summary["scale"] == "standard"
     assert [row["index"] for row in summary["features"]] == ranker.order_[:4].tolist()
     for row in summary["features"]:
         assert set(row) == {
-            "rank", "name", "index", "score", "gain", "coverage", "n_members",
+            "rank", "name", "index", "score", "explained", "increase", "n_members",
             "mean_abs_r",
         }  # fmt: skip
-    np.testing.assert_allclose(summary["gains"], ranker.gains_, rtol=1e-12)
-    np.testing.assert_allclose(summary["coverage"], ranker.coverage_, rtol=1e-12)
-    assert summary["suggestion"] == {
-        "count": ranker.suggestion_.count,
-        "low": ranker.suggestion_.low,
-        "high": ranker.suggestion_.high,
-        "sentence": f"{ranker.suggestion_}.",
-    }
+    every = fitted(n_ranked=10)
+    np.testing.assert_allclose(summary["explained"], every.explained_, rtol=1e-12)
+    assert summary["n_suggested"] == every.n_features_suggested_
+    assert summary["sentences"] == every.sentences()
+    found = sum(row["increase"] for row in summary["features"])
+    assert found == pytest.approx(summary["features"][-1]["explained"])
     assert summary["n_selected"] == 4
     assert summary["parameters"] == {
         "n_features_to_select": 4, "similarity": "correlation", "scale": "standard",
         "weights": "robust", "objective": "balanced", "include": None,
-        "exclude": None, "cost": None, "groups": None, "n_ranked": None,
+        "exclude": None, "cost": None, "groups": None, "n_ranked": 64,
         "backend": "auto", "max_memory": None, "n_jobs": None,
     }  # fmt: skip
 
@@ -86,8 +88,8 @@ def test_more_features_than_picks(tmp_path):
     rows = read(tmp_path / "x.npy", "--top", 5)["features"]
     assert {row["index"] // 3 for row in rows[:3]} == {0, 1, 2}
     assert [row["n_members"] for row in rows] == [2, 2, 2, 0, 0]
-    assert [row["coverage"] for row in rows[2:]] == pytest.approx([1, 1, 1])
-    assert [row["gain"] for row in rows[3:]] == pytest.approx([0, 0], abs=1e-6)
+    assert rows[2]["explained"] == pytest.approx(1.0)
+    assert [row["explained"] for row in rows[3:]] == [None, None]
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "json", "parquet"])
@@ -106,8 +108,8 @@ def test_every_feature_names_its_representative(tmp_path, ending):
         mark = "," if ending == "csv" else "\t"
         frame = pd.read_csv(output, sep=mark, float_precision="round_trip")
     assert list(frame) == [
-        "rank", "feature", "index", "score", "selected", "representative",
-        "correlation", "n_members",
+        "rank", "feature", "index", "score", "selected", "explained", "increase",
+        "representative", "correlation", "n_members",
     ]  # fmt: skip
     ranker = Cover(3).fit(table)
     assert frame["selected"].tolist() == [True] * 3 + [False] * 7
@@ -127,7 +129,7 @@ def test_cells_of_constant_columns_are_empty(tmp_path):
     output = tmp_path / "ranking.csv"
     path = save(tmp_path / "d.csv", np.column_stack([X[:, :9], np.ones(60)]))
     assert run("rank", path, "--output", output).exit_code == 0
-    assert output.read_text().splitlines()[-1] == "10,g9,9,0.0,False,,,0"
+    assert output.read_text().splitlines()[-1] == "10,g9,9,0.0,False,,,,,0"
 
 
 @pytest.mark.parametrize(
@@ -207,16 +209,17 @@ def test_spearman_reaches_the_estimator(tmp_path):
     path = save(tmp_path / "d.csv", table)
     ranker = Cover(4, similarity="spearman").fit(table)
     summary = read(path, "--top", 4, "--similarity", "spearman")
-    np.testing.assert_allclose(summary["coverage"], ranker.coverage_, rtol=1e-9)
-    other = read(path, "--top", 4)
-    assert not np.allclose(summary["coverage"], other["coverage"], rtol=1e-3)
+    explained = summary["explained"][:4]
+    np.testing.assert_allclose(explained, ranker.explained_, rtol=1e-9)
+    other = read(path, "--top", 4)["explained"][:4]
+    assert not np.allclose(explained, other, rtol=1e-3)
 
 
 def test_auto(data):
     summary = read(data, "--top", "auto")
     ranker = fitted("auto")
     assert summary["parameters"]["n_features_to_select"] == "auto"
-    assert len(summary["features"]) == summary["suggestion"]["count"]
+    assert len(summary["features"]) == summary["n_suggested"]
     assert summary["n_selected"] == ranker.n_features_ == ranker.n_features_suggested_
 
 
@@ -224,11 +227,12 @@ def test_auto_where_no_number_is_suggested(tmp_path):
     noise = np.random.default_rng(3).normal(size=(40, 30))
     np.save(tmp_path / "noise.npy", noise)
     summary = read(tmp_path / "noise.npy", "--top", "auto")
-    assert summary["suggestion"]["count"] is None
+    assert summary["n_suggested"] is None
+    assert "all 30 columns that were picked" in summary["warnings"][0]
     assert len(summary["features"]) == 16
     assert summary["n_selected"] == 30
     shown = run("rank", tmp_path / "noise.npy", "--top", "auto").stdout
-    assert summary["suggestion"]["sentence"] in shown
+    assert summary["sentences"][0] in shown
 
 
 def test_missing_values_name_the_option(tmp_path):
@@ -287,8 +291,7 @@ def test_scale_none_takes_the_table_as_it_is(tmp_path):
     summary = read(path, "--top", 4, "--scale", "none")
     ranker = Cover(4, scale=None).fit(table)
     assert [row["index"] for row in summary["features"]] == ranker.order_[:4].tolist()
-    assert summary["gains"] == pytest.approx(ranker.gains_, rel=1e-9)
-    assert summary["gains"] != pytest.approx(read(path, "--top", 4)["gains"], rel=0.01)
+    assert summary["explained"][:4] == pytest.approx(ranker.explained_, rel=1e-9)
     assert summary["scale"] == "none"
     assert summary["parameters"]["scale"] is None
 
@@ -330,6 +333,6 @@ def test_objective_and_weights_reach_the_estimator(tmp_path, objective, weights)
     summary = read(path, "--top", 4, *options)
     ranker = fitted_to(table, objective=objective, weights=weights)
     assert [row["index"] for row in summary["features"]] == ranker.order_[:4].tolist()
-    assert summary["gains"] == pytest.approx(ranker.gains_, rel=1e-9)
+    assert summary["explained"][:4] == pytest.approx(ranker.explained_, rel=1e-9)
     assert summary["parameters"]["objective"] == objective
     assert summary["parameters"]["weights"] == weights

@@ -10,7 +10,6 @@ import pytest
 from franet import Cover
 from franet.cover._arrays import kernels_of
 from franet.cover._residual import Residual
-from franet.cover._suggest import _kept
 from franet.datasets import make_groups
 from franet.engine import device as _torch
 from franet.engine.device import parse_place
@@ -80,12 +79,14 @@ def test_as_in_numpy(name, similarity, device):
     np.testing.assert_array_equal(theirs.representative_, ours.representative_)
     np.testing.assert_allclose(theirs.scores_[picks], ours.scores_[picks], **CLOSE)
     np.testing.assert_allclose(theirs.scores_, ours.scores_, **ROUGH)
-    for what in ("gains_", "coverage_", "representative_corr_"):
+    for what in ("gains_", "explained_", "representative_corr_"):
         there, here = getattr(theirs, what), getattr(ours, what)
         assert isinstance(there, np.ndarray)
         np.testing.assert_allclose(there, here, **CLOSE)
-    assert theirs.suggestion_.text == ours.suggestion_.text
-    np.testing.assert_allclose(theirs.suggestion_.kept, ours.suggestion_.kept, **CLOSE)
+    np.testing.assert_allclose(
+        theirs.reconstruction_error_, ours.reconstruction_error_, rtol=1e-6, atol=1e-9
+    )
+    assert theirs.sentences() == ours.sentences()
 
 
 def test_definition(device):
@@ -143,17 +144,6 @@ def test_residual_is_renewed(device):
             assert len(theirs._Q) == len(ours._Q)
         assert len(ours._Q) < 5
         np.testing.assert_allclose(theirs.gains().cpu(), ours.gains(), rtol=1e-6)
-
-
-def test_kept_with_copies(device):
-    Z = make_groups(50, 5, 4, n_noise=6, duplicates=5, random_state=2).X.T
-    Z = Z - Z.mean(axis=1)[:, None]
-    Z /= np.sqrt((Z**2).sum(axis=1))[:, None]
-    order = np.arange(0, len(Z), 2)
-    ours, is_open = _kept(Z, order)
-    theirs = _kept(on(device, Z), order)
-    np.testing.assert_allclose(theirs[0], ours, rtol=1e-9, atol=1e-11)
-    assert theirs[1] == is_open
 
 
 @pytest.mark.parametrize("m", [6, 7, 40])

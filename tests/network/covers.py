@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from franet import Cover
 from tables import random
@@ -32,9 +33,13 @@ def correlations(table=X):
 
 
 def represented(ranker, r):
-    """Return for each feature the pick it is most like; -1 for constant columns."""
+    """Return for each feature the pick it is most like; -1 where none is alike."""
     picks = np.array(list(ranker.members_))
-    by = picks[np.argmax(np.nan_to_num(np.abs(r[:, picks])).round(12), axis=1)]
+    strength = np.nan_to_num(np.abs(r[:, picks])).round(12)
+    by = picks[np.argmax(strength, axis=1)]
+    # Of 60 independent samples Student's t, with a level of 0.05 for all picks.
+    t = stats.t.isf(0.05 / len(picks) / 2, 58)
+    by[strength.max(axis=1) < t / np.sqrt(58 + t * t)] = -1
     by[picks] = picks
     by[np.isnan(np.diag(r))] = -1
     return by

@@ -1,4 +1,4 @@
-"""Networks of `Cover`: who stands for whom, with signs."""
+"""Networks of `Cover`: what represents what, with signs."""
 
 from __future__ import annotations
 
@@ -66,9 +66,9 @@ def test_explanations(choice):
         text = text.removeprefix(start)
         below = np.flatnonzero((by == j) & (np.arange(21) != j))
         assert set(why.members.indices.tolist()) == set(below.tolist())
-        if j == CONSTANT:
-            assert (
-                text == "It is constant: it tells nothing, and nothing stands for it."
+        if by[j] == -1:
+            assert text == (
+                "No representative resembles it more than chance would let it."
             )
             assert why.representative is why.correlation is None
         elif by[j] != j:
@@ -85,7 +85,7 @@ def test_explanations(choice):
 
 def check_pick(text, why, j, below):
     if not len(below):
-        assert text == "It stands for itself alone."
+        assert text == "It represents itself alone."
         assert why.mean_correlation is None
         return
     mean = np.abs(R[j, below]).mean()
@@ -93,7 +93,7 @@ def check_pick(text, why, j, below):
     some = "feature" if len(below) == 1 else "features"
     most = ", most of all" if len(below) > 5 else ""
     assert text.startswith(
-        f"It stands for {len(below)} {some}, mean |r| {mean:.2f}{most}: gene "
+        f"It represents {len(below)} {some}, mean |r| {mean:.2f}{most}: gene "
     )
     shown = re.findall(r"(gene \d+) \(r = ([−.\d]+)\)", text)
     best = below[np.argsort(-np.abs(R[j, below]).round(12), kind="stable")][:5]
@@ -149,7 +149,7 @@ def test_no_correlation_is_no_edge():
         "b ranks 2 (score 0.75). It is represented by a (r = 0.00)."
     )
     assert str(net.explain("a")).endswith(
-        "It stands for 2 features, mean |r| 0.25: c (r = −0.50), b (r = 0.00)."
+        "It represents 2 features, mean |r| 0.25: c (r = −0.50), b (r = 0.00)."
     )
     assert net.communities().labels.tolist() == [0, -1, 0]
 
@@ -168,7 +168,7 @@ def test_communities_are_groups_around_representatives(choice, method):
         assert found.mean_similarity[label] == pytest.approx(mean)
     alone = set(np.flatnonzero(found.labels < 0).tolist())
     assert alone == {
-        CONSTANT,
+        *np.flatnonzero(ranker.representative_ < 0).tolist(),
         *(j for j, k in ranker.members_.items() if not len(k)),
     }
     assert method != "auto" or found.method == "components"
@@ -195,7 +195,7 @@ def test_subgraph():
         why.members.correlation, RANKER.representative_corr_[below[[0, 2]]]
     )
     assert part.explain(0).correlation == RANKER.representative_corr_[below[2]]
-    assert "It is constant" in str(part.explain(3))
+    assert "No representative resembles it" in str(part.explain(3))
     apart = part.subgraph([2, 3])
     assert apart.explain(0).is_apart
     r = f"{RANKER.representative_corr_[below[0]]:.2f}".replace("-", "−")

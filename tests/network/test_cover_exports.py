@@ -129,16 +129,18 @@ def test_part_of_a_network_in_a_notebook():
 def test_estimator_in_a_notebook():
     html = ranking_of(RANKER._repr_html_())
     text = Reader(html).text
-    assert f"{RANKER.suggestion_}." in text
+    assert RANKER.summary() in text
     by, r = RANKER.representative_, RANKER.representative_corr_
     for j in np.argsort(RANKER.ranking_)[:10]:
         at = text.index(NAMES[j])
         if by[j] == j:
             n = len(RANKER.members_[int(j)])
-            assert text[at + 3] == (f"stands for {n}" if n else "stands for itself")
+            assert text[at + 4] == (f"represents {n}" if n else "represents itself")
+        elif by[j] < 0:
+            assert text[at + 4] == "not represented"
         else:
             sign = "−" if r[j] < 0 else ""
-            assert text[at + 3] == f"by {NAMES[by[j]]} ({sign}{abs(r[j]):.2f})"
+            assert text[at + 4] == f"by {NAMES[by[j]]} ({sign}{abs(r[j]):.2f})"
     assert "by" not in ranking_of(SMALL_TABLE._repr_html_()).split("<table")[0]
 
 
@@ -149,7 +151,7 @@ SMALL_TABLE = cover(X[:, [16, 17, 18, 0, 20]], 2)
 def test_estimator_without_names_and_with_odd_ones():
     text = Reader(ranking_of(SMALL_TABLE._repr_html_())).text
     at = text.index("x4")
-    assert text[at : at + 4] == ["x4", "5", "0", "–"]
+    assert text[at : at + 5] == ["x4", "5", "0", "–", "–"]
     html = ranking_of(hostile()._repr_html_())
     assert "<img" not in html
     assert set(Reader(html).tags) <= ALLOWED

@@ -124,7 +124,7 @@ def _of_rankings() -> Functions:
         ("network.explain", net.explain, {"feature": 0}),
         ("network.neighbors", net.neighbors, {"feature": 0}),
         ("network.subgraph", net.subgraph, {}),
-        ("plot_coverage", plotting.plot_coverage, {"ranker": cover}),
+        ("plot_explained", plotting.plot_explained, {"ranker": cover}),
         ("plot_network", plotting.plot_network, {"network": net}),
         ("plot_quality", plotting.plot_quality, {"ranker": ranker}),
         ("plot_scores", plotting.plot_scores, {"ranker": ranker}),

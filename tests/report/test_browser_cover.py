@@ -28,11 +28,11 @@ def test_what_is_seen_first(browser, made, path, artefacts):
         assert verdict.bounding_box()["y"] < LAPTOP[1] / 3
         links = page.locator("nav a").all_inner_texts()
         assert links == [
-            "Ranking", "Network", "Coverage", "Similarities", "Data and method",
+            "Ranking", "Network", "Explained", "Similarities", "Data and method",
         ]  # fmt: skip
         for link in page.locator("nav a").evaluate_all("all => all.map(a => a.hash)"):
             assert page.locator(link).is_visible()
-        for place in ("map", "coverage", "heat"):
+        for place in ("map", "explained", "heat"):
             box = page.locator(f"#figure-{place}")
             assert box.evaluate("box => box.clientHeight") > 200
         assert names(page) == [f["name"] for f in made["features"]]
@@ -59,19 +59,21 @@ def test_panel(browser, made, path):
         assert page.inner_text("#panel-title") == like["name"]
         hub = made["features"][row_of(made, lambda f: f["name"] == like["name"])]
         panel = page.inner_text("#panel")
-        assert f"Stands for {hub['members']['count']} features" in panel
+        assert f"Represents {hub['members']['count']} features" in panel
         assert f"mean |r| {hub['members']['mean']:.2f}" in panel
         assert "−0." in panel
         rows(page).nth(constant).click()
-        assert "It is constant" in page.inner_text("#panel")
+        assert "It is constant: it has nothing to represent." in page.inner_text(
+            "#panel"
+        )
         alone = [
             at for at, f in enumerate(made["features"])
             if not f["representative"] and not f["members"]["count"]
-            and f["index"] != CONSTANT
+            and f["is_pick"]
         ]  # fmt: skip
         for at in alone:
             rows(page).nth(at).click()
-            assert "It stands for itself alone." in page.inner_text("#panel")
+            assert "It represents itself alone." in page.inner_text("#panel")
 
 
 def test_sort_filter_and_copy(browser, made, path):
@@ -83,10 +85,10 @@ def test_sort_filter_and_copy(browser, made, path):
         like = {f["name"]: f["representative"] for f in made["features"]}
         strongest = max(abs(one["weight"]) for one in like.values() if one)
         assert abs(like[names(page)[0]]["weight"]) == strongest
-        assert page.inner_text("[data-key=score]") == "gain"
+        assert page.inner_text("[data-key=score]") == "explained"
         page.click("[data-key=score]")
-        gain = {f["name"]: f["gain"] or 0.0 for f in made["features"]}
-        assert gain[names(page)[0]] == max(gain.values())
+        share = {f["name"]: f["explained"] or 0.0 for f in made["features"]}
+        assert share[names(page)[0]] == max(share.values())
         page.select_option("#table-community", "0")
         assert len(names(page)) == made["communities"]["largest"][0]["size"]
         page.select_option("#table-community", "")
@@ -95,8 +97,8 @@ def test_sort_filter_and_copy(browser, made, path):
         text = page.evaluate("navigator.clipboard.readText()")
         head, *lines = [line.split("\t") for line in text.rstrip("\n").split("\n")]
         assert head == [
-            "rank", "feature", "index", "score", "selected", "community", "gain",
-            "mean |r|", "stands for", "represented by", "r",
+            "rank", "feature", "index", "score", "selected", "community",
+            "explained", "increase", "mean |r|", "represents", "represented by", "r",
         ]  # fmt: skip
         for line in lines:
             found = dict(zip(head, line, strict=True))

@@ -1,4 +1,4 @@
-"""The report of `Cover`: what picks cover, and for whom they stand."""
+"""The report of `Cover`: what picks explain, and what they represent."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from scipy.stats import rankdata
 from franet import FRANe
 from franet.exceptions import DataError
 from franet.report import render, summarize
+from franet.report._text import percent
 from network.covers import (
     CONSTANT,
     COPY,
@@ -26,7 +27,7 @@ from network.covers import (
 from report.conftest import HOSTILE
 from tables import random
 
-RANKER = cover()
+RANKER = cover(n_ranked=20)
 MADE = summarize(RANKER, TABLE, title="Genes")
 PAGE = render(MADE)
 R = correlations()
@@ -51,7 +52,7 @@ def test_keys_are_those_of_every_report():
     for ours, theirs in zip(MADE["features"], other["features"], strict=True):
         assert ours.keys() == theirs.keys()
         assert ours["members"].keys() == theirs["members"].keys()
-        assert theirs["gain"] is theirs["members"]["mean"] is None
+        assert theirs["explained"] is theirs["members"]["mean"] is None
     assert MADE["map"].keys() == other["map"].keys()
     assert MADE["measure"].keys() == other["measure"].keys()
     for key in ("threshold", "quality", "thresholds"):
@@ -60,23 +61,26 @@ def test_keys_are_those_of_every_report():
 
 
 def test_numbers_are_those_of_the_ranker():
-    found, said = MADE["cover"], RANKER.suggestion_
+    found = MADE["cover"]
     assert (MADE["n_features"], MADE["n_examples"], MADE["n_selected"]) == (21, 60, 4)
     assert (MADE["n_constant"], MADE["n_edges"]) == (1, RANKER.network_.n_edges)
-    assert (found["n_suggested"], found["low"], found["high"], found["more"]) == (
-        said.count,
-        said.low,
-        said.high,
-        said.more,
-    )
-    assert found["text"] == str(said)
+    assert found["n_suggested"] == RANKER.n_features_suggested_
+    assert found["text"] == RANKER.summary()
     assert found["n_picked"] == RANKER.n_ranked_
     assert found["n_representatives"] == 4
-    assert found["covered"]["count"] == 4
-    np.testing.assert_allclose(found["covered"]["share"], RANKER.coverage_[3], 1e-4)
-    np.testing.assert_allclose(found["coverage"], RANKER.coverage_, rtol=1e-4)
-    np.testing.assert_allclose(found["gain"], RANKER.gains_, rtol=1e-4)
-    np.testing.assert_allclose(found["kept"], said.kept, rtol=1e-4)
+    left = (RANKER.representative_ < 0) & ~RANKER.constant_
+    assert found["not_represented"]["count"] == left.sum()
+    assert found["not_represented"]["text"] == RANKER.sentences()[1]
+    assert found["by_selected"]["count"] == 4
+    np.testing.assert_allclose(
+        found["by_selected"]["share"], RANKER.explained_[3], 1e-4
+    )
+    np.testing.assert_allclose(found["explained"], RANKER.explained_, rtol=1e-4)
+    # As they are shown, increases add up to what is explained.
+    shown = np.round(RANKER.explained_, 3)
+    np.testing.assert_allclose(np.cumsum(found["increase"]), shown, atol=1e-9)
+    components = RANKER.explained_by_components(TABLE)
+    np.testing.assert_allclose(found["components"], components, rtol=1e-4)
     assert found["pick"] == [NAMES[j] for j in RANKER.order_[: RANKER.n_ranked_]]
 
 
@@ -86,7 +90,12 @@ def test_rows():
     for j, row in rows.items():
         assert (row["name"], row["rank"]) == (NAMES[j], RANKER.ranking_[j])
         at = np.flatnonzero(RANKER.order_[: RANKER.n_ranked_] == j)
-        assert row["gain"] == (RANKER.gains_[at[0]] if len(at) else None)
+        if len(at):
+            assert row["explained"] == pytest.approx(RANKER.explained_[at[0]], rel=1e-4)
+        else:
+            assert row["explained"] is row["increase"] is None
+        assert row["is_pick"] == (by[j] == j)
+        assert row["is_left"] == (by[j] == -1 and j != CONSTANT)
         below = np.flatnonzero((by == j) & (np.arange(21) != j))
         assert row["members"]["count"] == len(below)
         assert set(row["members"]["features"]) == {NAMES[k] for k in below}
@@ -154,13 +163,14 @@ def test_without_the_table():
     assert known.sum() == 2 * RANKER.network_.n_edges
     np.testing.assert_allclose(cells[known], R[np.ix_(index, index)][known], atol=1e-4)
     assert (cells[known] < 0).any()
+    assert made["cover"]["components"] is None
     for ours, row in zip(made["features"], MADE["features"], strict=True):
         assert ours == {**row, "distribution": None}
-    assert places(render(made))[1] == ["figure-map", "figure-coverage", "figure-heat"]
+    assert places(render(made))[1] == ["figure-map", "figure-explained", "figure-heat"]
     # None of the best features stands for another of them.
     few = summarize(RANKER, top=4)
     assert few["heat"] is None
-    assert places(render(few))[1] == ["figure-map", "figure-coverage"]
+    assert places(render(few))[1] == ["figure-map", "figure-explained"]
 
 
 def test_nothing_listed_is_connected():
@@ -174,19 +184,17 @@ def test_nothing_listed_is_connected():
 
 def test_page():
     sections, figures = places(PAGE)
-    assert sections == ["ranking", "network", "coverage", "similarities", "data"]
-    assert figures == ["figure-map", "figure-coverage", "figure-heat"]
-    assert f'<p class="verdict">{RANKER.suggestion_}.</p>' in PAGE
+    assert sections == ["ranking", "network", "explained", "similarities", "data"]
+    assert figures == ["figure-map", "figure-explained", "figure-heat"]
+    assert f'<p class="verdict">{RANKER.summary()}</p>' in PAGE
     assert PAGE.index('class="verdict"') < PAGE.index('class="tiles"')
-    assert 'href="#coverage"' in PAGE
+    assert 'href="#explained"' in PAGE
     assert 'href="#thresholds"' not in PAGE
     text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", PAGE.split("<script")[0]))
-    share = RANKER.coverage_[3]
-    assert f"of the table covered {100 * share:.1f} % by the 4 selected" in text
-    low, high = RANKER.suggestion_.low, RANKER.suggestion_.high
-    count = RANKER.suggestion_.count
-    assert f"suggested {count} band {low}–{high}" in text
-    assert "stands for" in text
+    share = RANKER.explained_[3]
+    assert f"of the table explained {100 * share:.1f} % by the 4 selected" in text
+    assert f"not represented {MADE['cover']['not_represented']['count']} " in text
+    assert "represents" in text
     assert "represented by" in text
     assert "most like" not in text.split("Data and method")[0]
     body = PAGE.split("<tbody>")[1].split("</tbody>")[0]
@@ -199,20 +207,21 @@ def test_page():
             n = row["members"]["count"]
             some = "feature" if n == 1 else "features"
             assert f"{n} {some}, mean |r| {row['members']['mean']:.2f}" in line
-        elif row["index"] != CONSTANT:
+        elif row["is_pick"]:
             assert " itself " in line
+        elif row["is_left"]:
+            assert " not represented " in line
 
 
-def test_coverage_as_numbers():
-    part = PAGE.split('id="coverage"')[1].split("</section>")[0]
+def test_explained_as_numbers():
+    part = PAGE.split('id="explained"')[1].split("</section>")[0]
     lines = re.findall(r"<tr[^>]*>(.*?)</tr>", part)[1:]
     assert len(lines) == RANKER.n_ranked_
     for at, (line, j) in enumerate(zip(lines, RANKER.order_, strict=False), start=1):
         assert f">{at}<" in line
         assert NAMES[j] in line
-        share = MADE["cover"]["coverage"][at - 1]
-        assert share == pytest.approx(RANKER.coverage_[at - 1], abs=1e-5)
-        assert ("100 %" if share > 0.9995 else f"{100 * share:.1f} %") in line
+        for what in ("explained", "increase", "components"):
+            assert percent(MADE["cover"][what][at - 1]) in line
         assert ("suggested" in line) == (at == RANKER.n_features_suggested_)
 
 
@@ -229,39 +238,36 @@ def test_why_the_ranking_says_little_comes_first():
     ranker._diagnosis = "One column decides."
     said = summarize(ranker, TABLE, warnings=["Left out 1 column."])["warnings"]
     assert said[:2] == ["One column decides.", "Left out 1 column."]
-    assert said[2].startswith("At least ")
+    assert said[2] == ranker.summary()
+    assert "further picks may explain more" in said[2]
 
 
 def test_no_subset_members_noise():
     noise = np.random.default_rng(4).normal(size=(40, 150))
-    ranker = cover(noise, None)
+    ranker = cover(noise, None, n_ranked=64)
     made = summarize(ranker, noise)
-    assert ranker.suggestion_.count is None
-    assert made["cover"]["n_suggested"] is made["cover"]["kept"] is None
-    assert made["warnings"][0] == f"{ranker.suggestion_}."
+    assert made["cover"]["n_suggested"] is None
+    assert made["warnings"][0] == ranker.summary()
     assert made["warnings"][1] == (
         "75 features are selected, of which the first 64 were picked one after "
         "another. The others follow by what each alone would add. To pick more, set "
         "n_ranked."
     )
-    assert made["cover"]["covered"]["count"] == 64
+    assert made["cover"]["by_selected"]["count"] == 64
     page = render(made)
     assert 'class="verdict"' not in page
-    assert f'<li dir="auto">{ranker.suggestion_}.</li>' in page
+    assert f'<li dir="auto">{ranker.summary()}</li>' in page
     assert "by the first 64 selected" in page
 
 
 def test_too_few_picks():
     ranker = cover(n_features_to_select=2, n_ranked=3)
-    assert ranker.suggestion_.more
     made = summarize(ranker, TABLE)
-    assert made["warnings"][0] == (
-        f"{ranker.suggestion_}. More can be picked: set n_ranked."
-    )
-    assert f"≥ {ranker.suggestion_.low}</dd>" in render(made)
-    # Only picks have a gain.
-    gains = [row["gain"] for row in made["features"]]
-    assert [gain is not None for gain in gains] == [True] * 3 + [False] * 18
+    assert made["warnings"][0] == ranker.summary()
+    assert "none, see the note" in render(made)
+    # What picks explain is known of picks only.
+    explained = [row["explained"] for row in made["features"]]
+    assert [share is not None for share in explained] == [True] * 3 + [False] * 18
 
 
 def test_include_and_exclude_are_told():
@@ -282,18 +288,16 @@ def test_as_many_as_are_suggested():
     made = summarize(ranker, TABLE)
     assert made["parameters"]["n_features_to_select"] == "auto"
     assert made["n_selected"] == made["cover"]["n_suggested"] == ranker.n_features_
-    assert made["cover"]["covered"]["count"] == ranker.n_features_
+    assert made["cover"]["by_selected"]["count"] == ranker.n_features_
 
 
-def test_bars_show_gains():
-    """A pick that is forced, or makes neighbours worse, is not the best for it."""
+def test_bars_show_what_is_explained():
     ranker = cover(include=["gene 18"])
     made = summarize(ranker, TABLE)
     shares = [float(v) for v in re.findall(r"--share:([-\d.]+)", render(made))]
-    gains = np.array(made["cover"]["gain"])
-    assert gains[0] < gains[1]
-    wanted = np.clip(gains, 0, None) / gains.max()
-    np.testing.assert_allclose(shares[: len(gains)], wanted, atol=1e-3)
+    k = ranker.n_ranked_
+    np.testing.assert_allclose(shares[:k], ranker.explained_, atol=1e-3)
+    assert not any(shares[k:])
 
 
 def test_hostile_names():
@@ -331,7 +335,7 @@ def test_another_table_is_refused():
 
 def test_method(tmp_path):
     RANKER.report(tmp_path / "page.html", TABLE, top=5)
-    assert 'id="coverage"' in (tmp_path / "page.html").read_text("utf-8")
+    assert 'id="explained"' in (tmp_path / "page.html").read_text("utf-8")
     RANKER.report(tmp_path / "page.json")
     made = json.loads((tmp_path / "page.json").read_text("utf-8"))
     assert made["cover"]["n_picked"] == RANKER.n_ranked_

@@ -84,10 +84,12 @@ def rank_features(
     - ``var["franet_community"]``: the community, ``"0"`` is the largest; missing for
       genes without an edge;
     - ``var["franet_representative"]``: the gene that represents it, itself for
-      those that represent others; missing for genes without variance;
+      those that represent others; missing where none does;
     - ``varp["franet"]``: the network, a CSR matrix;
     - ``uns["franet"]``: the ranker, its ``params`` (such as ``weights``; without those
-      that are None), the layer, the version of franet, and the suggestion.
+      that are None), the layer, the version of franet, and after `Cover` the
+      ``summary`` in words, ``n_suggested`` and ``explained``, the share of the table
+      that the first picks explain.
 
     Communities, representatives and the network are left out where the ranker has
     none. All of it can be written to .h5ad.
@@ -109,8 +111,7 @@ def rank_features(
     ['g0', 'g1', 'g2']
     >>> adata.var.loc["g1.2", "franet_representative"]
     'g1'
-    >>> print(adata.uns["franet"]["suggestion"]["text"])
-    3 features keep 95 % of what can be kept
+    >>> print(adata.uns["franet"]["summary"])
     """
     anndata = require("anndata", "Ranking AnnData", "anndata")
     from sklearn.base import clone

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +46,7 @@ def columns_of(ranker: Any, names: Any, key: str) -> Any:
 
 
 def _representatives(ranker: Any) -> NDArray[np.intp]:
-    """Return who stands for each feature, by position; -1: it tells nothing."""
+    """Return what represents each feature, by position; -1: nothing does."""
     if ranker._finds == "representatives":
         return np.asarray(ranker.representative_)
     by, _ = ranker.network_.redundant_with()
@@ -99,7 +98,10 @@ def notes_on(given: Any, fitted: Any, layer: str | None) -> dict[str, Any]:
     if fitted._finds == "network":
         notes["threshold"] = float(fitted.threshold_)
     if fitted._finds == "representatives":
-        notes["suggestion"] = _plain(asdict(fitted.suggestion_))
+        notes["summary"] = fitted.summary()
+        notes["explained"] = fitted.explained_
+        if fitted.n_features_suggested_ is not None:
+            notes["n_suggested"] = int(fitted.n_features_suggested_)
     return notes
 
 

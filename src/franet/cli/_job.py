@@ -27,6 +27,7 @@ from franet.estimators._constrained import ConstrainedRanker
 from franet.estimators._cover import LARGE
 from franet.estimators._draws import FEWEST
 from franet.estimators._stability import HALVES, PERMUTED, Stability
+from franet.estimators._validation import UNASKED
 from franet.exceptions import DataError
 from franet.pairs.alike import REDUNDANT, correlations, redundant_among
 from franet.pairs.columns import Columns
@@ -103,6 +104,9 @@ def rank_table(
     default = _check_constraints(X, labels, parameters, ranker)
     top = default if top is None else top
     parameters = {"n_features_to_select": top, **parameters}
+    if ranker == COVER and top != AUTO:
+        # To say how many are enough.
+        parameters = {"n_ranked": max(int(top), UNASKED), **parameters}
     start, worked = time.perf_counter(), time.process_time()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -135,8 +139,9 @@ def rank_table(
         "seconds": round(seconds, 6),
     }
     columns = fitted._columns(labels)
-    if ranker == COVER:  # of constant columns there is no correlation
-        columns["correlation"] = [_number(r) for r in columns["correlation"]]
+    if ranker == COVER:  # of some features there is none
+        for name in ("explained", "increase", "correlation"):
+            columns[name] = [_number(value) for value in columns[name]]
     first = {name: columns.pop(name) for name in ("rank", "feature")}
     columns = {**first, "index": fitted.order_, **columns}
     return Ranking(summary, columns, fitted, X, labels, work)
@@ -259,31 +264,30 @@ def _picks(ranker: Any, X: Any, order: Any, labels: list[str]) -> dict[str, Any]
 
     Those behind the last pick are there where all that is left repeats the picks.
     """
-    suggestion = ranker.suggestion_
     # All that were picked are selected where no number is suggested.
     if ranker.n_features_to_select == AUTO and not ranker.n_features_suggested_:
         order = order[:_DEFAULT_TOP]
     place = {int(j): i for i, j in enumerate(ranker.order_[: ranker.n_ranked_])}
     features = _rows(ranker, order, labels)
+    increases = np.diff(ranker.explained_, prepend=0.0).tolist()
     for row in features:
         j = row["index"]
         others = ranker.members_.get(j, [])
         r = np.abs(ranker.representative_corr_[others])
-        row["gain"] = float(ranker.gains_[place[j]]) if j in place else row["score"]
-        row["coverage"] = float(ranker.coverage_[place.get(j, -1)])
+        at = place.get(j)
+        row["explained"] = None if at is None else float(ranker.explained_[at])
+        row["increase"] = None if at is None else increases[at]
         row["n_members"] = len(others)
         row["mean_abs_r"] = float(r.mean()) if len(others) else None
     return {
         "features": features,
         "n_selected": int(ranker.n_features_),
-        "gains": ranker.gains_.tolist(),
-        "coverage": ranker.coverage_.tolist(),
-        "suggestion": {
-            "count": suggestion.count,
-            "low": suggestion.low,
-            "high": suggestion.high,
-            "sentence": f"{suggestion}.",
-        },
+        "explained": ranker.explained_.tolist(),
+        "n_suggested": ranker.n_features_suggested_,
+        "n_not_represented": int(
+            np.sum((ranker.representative_ < 0) & ~ranker.constant_)
+        ),
+        "sentences": ranker.sentences(),
         "n_constant": int(ranker.constant_.sum()),
     }
 

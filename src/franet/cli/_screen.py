@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import click
 
+from franet._common import sentences
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
@@ -216,8 +218,14 @@ def show(summary: dict[str, Any]) -> None:
     console, ranker = open_console(), summary["ranker"]
     first = _METHODS.get(ranker, f"Ranked by {ranker}.")
     console.print(first, style="dim", soft_wrap=True, end="\n\n")
-    rows = [_cells(row, summary) for row in summary["features"]]
-    print_table(console, rows, ("feature", "members", "redundant with"))
+    features = summary["features"]
+    if ranker == "cover":
+        shares = [row["explained"] for row in features if row["explained"] is not None]
+        # As they are shown, increases add up.
+        steps = dict(enumerate(sentences.increases(shares)))
+        features = [{**row, "increase": steps.get(i)} for i, row in enumerate(features)]
+    rows = [_cells(row, summary) for row in features]
+    print_table(console, rows, ("feature", "represents", "redundant with"))
     console.print()
     for line in _lines(summary):
         console.print(line, style="dim", soft_wrap=True)
@@ -265,9 +273,10 @@ def _cells(row: dict[str, Any], summary: dict[str, Any]) -> dict[str, str]:
     cells = {"rank": row["rank"], "feature": row["name"]}
     if summary["ranker"] == "cover":
         count, r = row["n_members"], row["mean_abs_r"]
-        cells["gain"] = f"{row['gain']:.3f}"
-        cells["coverage"] = f"{row['coverage']:.3f}"
-        cells["members"] = f"{count:,} (mean |r| {r:.2f})" if count else "—"
+        for name in ("explained", "increase"):
+            share = row[name]
+            cells[name] = "—" if share is None else sentences.tenths(share)
+        cells["represents"] = f"{count:,} (mean |r| {r:.2f})" if count else "—"
     else:
         cells["score"] = f"{row['score']:.4g}"
         cells["redundant with"] = _partner(row, summary)
@@ -310,7 +319,7 @@ def _lines(summary: dict[str, Any]) -> list[str]:
         size += f" ({summary['n_constant']:,} features {word}, ranked last)"
     lines = [f"{size}, {summary['seconds']:.2f} s"]
     if summary["ranker"] == "cover":
-        lines.append(summary["suggestion"]["sentence"])
+        lines += summary["sentences"]
     elif summary["ranker"] == "frane":
         lines.append(_winner(summary))
     if "approximation" in summary:

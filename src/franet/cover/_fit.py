@@ -8,9 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from franet._common.progress import report
-from franet.cover._arrays import Array, host, kernels_of, namespace
+from franet._common.progress import listening, report
+from franet.cover._arrays import host
+from franet.cover._chance import beats_chance
 from franet.cover._constraints import Choice, Constraints
+from franet.cover._explained import Curve, explain
+from franet.cover._rebuild import Rebuild, fit_rebuild, rebuild_from
+from franet.cover._represent import Closest, closest_picks
 from franet.cover._rows import Rows
 from franet.cover._shares import (
     FeatureTable,
@@ -18,8 +22,6 @@ from franet.cover._shares import (
     linear_share,
     make_table,
 )
-from franet.cover._suggest import Suggestion, suggest
-from franet.engine.graphs import adjacency
 from franet.pairs.tiles import TileRunner
 from franet.search.ranking import EQUAL, STEP, falling
 
@@ -42,10 +44,11 @@ OBJECTIVES = {
 # Picks after which neighbors count in full: who is near in one or two columns is hardly
 # ever near in all.
 _NEAR = 4
-# The most features that are picked to find out how many are needed.
-_MOST = 512
-# Features whose correlations with all picks are looked at together.
-_WIDE = 4096
+# The share of what can be explained of others that the suggested picks explain.
+ENOUGH = 0.95
+# The most features that are picked to find out how many are needed, and how many
+# beyond those that explain most of others show that no more will.
+_MOST, _BEYOND, _AT_LEAST = 512, 0.25, 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,31 +65,39 @@ class CoverRanking:
         The picks, first to last.
     gains : ndarray
         What each added.
-    coverage : ndarray
-        The share of the table that the first pick, the first two, … cover.
-    suggestion : Suggestion
-        How many are enough.
+    n_samples : int
+        The number of rows of the table, some of which may have been drawn.
+    weights : ndarray of shape (n,)
+        What each feature counts where it is rebuilt; they sum to 1.
+    curve : Curve
+        How much of the table the first pick, the first two, … explain.
+    is_subset : bool
+        Whether they explain more of the others than chance would let them.
+    is_settled : bool
+        Whether further picks would hardly explain more of others.
     n_selected : int
         How many are selected.
     n_representatives : int
-        How many of the picks represent all features.
-    representative : ndarray of int
-        The pick that represents each feature; itself for those picks, -1 for
-        constant columns.
-    representative_corr : ndarray
-        The correlation with it; NaN for constant columns.
+        How many of the picks are, and represent the others.
+    closest : Closest
+        The picks that resemble each feature most.
+    rebuild : Rebuild
+        The regression of all columns on the selected picks.
     """
 
     scores: NDArray[np.float64]
     last: NDArray[np.bool_]
     order: NDArray[np.intp]
     gains: NDArray[np.float64]
-    coverage: NDArray[np.float64]
-    suggestion: Suggestion
+    n_samples: int
+    weights: NDArray[np.float64]
+    curve: Curve
+    is_subset: bool
+    is_settled: bool
     n_selected: int
     n_representatives: int
-    representative: NDArray[np.intp]
-    representative_corr: NDArray[np.float64]
+    closest: Closest
+    rebuild: Rebuild
 
 
 def rank_by_cover(
@@ -128,54 +139,90 @@ def rank_by_cover(
     table = make_table(rows, varying, runner, weights=weights, **options)
     columns = table.columns
     picker = Picker(table, constraints.among(columns), objective, runner)
-    suggestion = _pick(picker, table.Z, n_picks, n_select == "auto")
+    judged = _pick(picker, table, n_picks, n_select == "auto", objective, runner)
+    curve = judged.curve
     order = np.array(picker.order, np.intp)
     wanted: Any = n_select
     if n_select == "auto":
-        wanted = suggestion.count or len(order)
+        wanted = judged.count or len(order)
     n_selected = constraints.n_selected(wanted, n)
     n_representatives = min(n_selected, len(order))
-    pick, r = represent(table.Z, order[:n_representatives])
+    picks = order[:n_representatives]
+    if options.get("ranks"):
+        # Ranks cannot be turned into values: of these a regression of its own is made.
+        weighed = np.zeros(n)
+        weighed[columns] = host(table.weights)
+        rebuild = fit_rebuild(rows.X, columns[picks], weights=weighed, runner=runner)
+    else:
+        penalty = float(curve.penalties[n_representatives - 1])
+        rebuild = rebuild_from(table, picks, penalty, rows.X, runner)
     scores, last = np.zeros(n), rows.constant.copy()
     last[columns] |= picker.blocked()
     scores[columns] = _scores(picker)
+    counts = np.zeros(n)
+    counts[columns] = host(table.weights)
     scores[last] = 0.0
-    by, correlation = np.full(n, -1, np.intp), np.full(n, np.nan)
-    by[columns], correlation[columns] = columns[order[pick]], r
     return CoverRanking(
         scores=scores,
         last=last,
         order=columns[order],
         gains=np.array(picker.gains),
-        coverage=coverage(table.Z, order),
-        suggestion=suggestion,
+        n_samples=rows.n_rows,
+        weights=counts,
+        curve=curve,
+        is_subset=judged.is_subset,
+        is_settled=judged.is_settled,
         n_selected=n_selected,
         n_representatives=n_representatives,
-        representative=by,
-        representative_corr=correlation,
+        closest=closest_picks(table.Z, order).among(columns),
+        rebuild=rebuild,
     )
 
 
-def star(ranking: CoverRanking) -> Any:
-    """Return the network in which features are connected with their representatives.
+@dataclass(frozen=True, eq=False)
+class _Judged:
+    curve: Curve
+    is_subset: bool
+    is_settled: bool
 
-    Returns
-    -------
-    adjacency : CSR array of shape (n, n)
-        Symmetric; an edge weighs the absolute correlation.
-    """
-    by = ranking.representative
-    j = np.flatnonzero((by >= 0) & (by != np.arange(len(by))))
-    return adjacency(j, by[j], np.abs(ranking.representative_corr[j]), len(by))
+    @property
+    def count(self) -> int:
+        """How many picks are enough; 0 if that is not known."""
+        known = self.is_subset and self.is_settled
+        return self.curve.reaching(ENOUGH) if known else 0
 
 
-def _pick(picker: Picker, Z: Array, n_picks: int, until_settled: bool) -> Suggestion:
+def _pick(
+    picker: Picker,
+    table: FeatureTable,
+    n_picks: int,
+    until_settled: bool,
+    objective: str,
+    runner: TileRunner,
+) -> _Judged:
     """Pick, and go on as long as more are needed to say how many are enough."""
+    alone = TileRunner(1)
+
+    def by_chance(permuted: FeatureTable, k: int) -> Curve:
+        n = len(permuted.Z)
+        anything = Constraints([], np.zeros(n, bool), np.ones(n), np.full(n, -1))
+        with listening(lambda stage, done, total: None):
+            again = Picker(permuted, anything, objective, alone)
+            again.go_on(k)
+        order = np.array(again.order, np.intp)
+        return explain(permuted.Z, permuted.weights, order, alone)
+
+    is_subset: bool | None = None
     while True:
         more = picker.go_on(n_picks)
-        suggestion = suggest(Z, np.array(picker.order, np.intp), final=not more)
-        if not (until_settled and suggestion.more and n_picks < _MOST):
-            return suggestion
+        order = np.array(picker.order, np.intp)
+        curve = explain(table.Z, table.weights, order, runner)
+        if is_subset is None:
+            is_subset = beats_chance(table, curve, by_chance)
+        enough = (1.0 + _BEYOND) * curve.best + _AT_LEAST
+        is_settled = not more or len(order) >= enough
+        if is_settled or not (until_settled and is_subset) or n_picks >= _MOST:
+            return _Judged(curve, is_subset, is_settled)
         n_picks = min(2 * n_picks, _MOST)
 
 
@@ -192,59 +239,6 @@ def _scores(picker: Picker) -> NDArray[np.float64]:
     scores = np.minimum(scores, fallen[-1] / STEP)
     scores[picker.order] = fallen
     return scores
-
-
-def coverage(Z: Array, order: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Return the share of the table that the first pick, the first two, … cover.
-
-    Parameters
-    ----------
-    Z : ndarray or tensor of shape (n, m)
-        The features as rows, centred and of unit length.
-    order : ndarray of int
-        The picks, first to last.
-
-    Returns
-    -------
-    coverage : ndarray
-        ``Σ_j max_{s ≤ k} r_js² / n`` for k = 1, 2, ….
-    """
-    sums = np.zeros(len(order))
-    for at in range(0, len(Z), _WIDE):
-        R = Z[order] @ Z[at : at + _WIDE].T
-        best = kernels_of(Z).running_max((R * R).clip(max=1.0))
-        sums += host(best.sum(axis=1))
-    return sums / max(len(Z), 1)
-
-
-def represent(
-    Z: Array, picks: NDArray[np.intp]
-) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Return for each feature the pick that it resembles most, and their correlation.
-
-    Parameters
-    ----------
-    Z : ndarray or tensor of shape (n, m)
-        The features as rows, centred and of unit length.
-    picks : ndarray of int
-        The picks, first to last; of two that are as similar, the earlier one counts.
-
-    Returns
-    -------
-    pick : ndarray of int
-        The position of the pick among `picks`.
-    r : ndarray of float
-        The correlation with it, with its sign.
-    """
-    xp = namespace(Z)
-    pick, r = np.empty(len(Z), np.intp), np.empty(len(Z))
-    for at in range(0, len(Z), _WIDE):
-        R = Z[picks] @ Z[at : at + _WIDE].T
-        best = xp.argmax(xp.round(abs(R), decimals=12), axis=0)
-        pick[at : at + _WIDE] = host(best)
-        r[at : at + _WIDE] = host(R[best, np.arange(R.shape[1])])
-    pick[picks], r[picks] = np.arange(len(picks)), 1.0
-    return pick, np.clip(r, -1.0, 1.0)
 
 
 class Picker:

@@ -12,12 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from franet.cover.kernels import EQUAL
-from franet.engine.device import load
-
-
-def running_max(R: Any) -> Any:
-    """Return the largest value so far, down each column."""
-    return R.cummax(0).values
 
 
 def judge(E: Any, F: Any, g: Any, s: Any, rest: Any, *, errors: Any) -> None:
@@ -66,26 +60,3 @@ def neighbor_errors(
     weight += tied * ((k - closer) / tied.sum(dim=2, keepdim=True))
     error = U[rows] - weight @ U / k
     out[:] = error.square_().sum(dim=(1, 2)).cpu() / len(rows)
-
-
-def gains_of_picks(
-    A: Any, V: Any, best: Any, lengths: Any, sums: Any, centre: Any, spread: Any
-) -> NDArray[np.float64]:
-    """Return what each pick adds in one fold: all picks at a time.
-
-    A pick counts where it exceeds `best` and all before it; what is kept of a feature
-    is what the last pick that did so keeps.
-    """
-    torch = load()
-    size = A.abs().nan_to_num_(0.0)
-    before = torch.cat([best[None], size[:-1]]).cummax(0).values
-    is_new = size > before
-    r = A / lengths
-    here = V - centre[:, None] * sums
-    fresh = r * (2.0 * here - r * spread[:, None])
-    fresh = torch.where(is_new, fresh, 0.0)
-    # The place of the last new pick, counted from 1; 0, where nothing is kept: none.
-    places = torch.arange(1, len(A) + 1, device=A.device)[:, None]
-    last = (is_new * places).cummax(0).values
-    kept = torch.cat([torch.zeros_like(fresh[:1]), fresh]).gather(0, last).sum(dim=1)
-    return np.diff(np.asarray(kept.cpu()), prepend=0.0)

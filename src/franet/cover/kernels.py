@@ -105,11 +105,6 @@ def add_sparse_keys(starts, columns, values, mean, inverse, places, *, keys, has
         hashes[i] += code
 
 
-def running_max(R: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the largest value so far, down each column."""
-    return np.maximum.accumulate(R)
-
-
 @reduction
 def _error_with(e, f, g, s, rest):
     # In the precision of e and f.
@@ -301,42 +296,3 @@ def neighbor_errors(D, order, X, rows, U, k, *, out):
                 e = U[i, c] - mean[c]
                 total += e * e
         out[s] = total / rows.size
-
-
-def gains_of_picks(
-    A: NDArray[np.float64],
-    V: NDArray[np.float64],
-    best: NDArray[np.float64],
-    lengths: NDArray[np.float64],
-    sums: NDArray[np.float64],
-    centre: NDArray[np.float64],
-    spread: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """Return what each pick adds in one fold, one after the other.
-
-    Parameters
-    ----------
-    A, V : ndarray of shape (n_picks, n)
-        Covariances outside the fold with picks of length 1, NaN for features that are
-        picked; sums of products in the fold.
-    best : ndarray of shape (n,)
-        What a pick must exceed at first; changed in place.
-    lengths : ndarray of shape (n,)
-        The lengths of the features outside the fold.
-    sums : ndarray of shape (n,)
-        Their sums in the fold.
-    centre, spread : ndarray of shape (n_picks,)
-        What centres products in the fold; the squared lengths of the picks there.
-    """
-    value = np.zeros(A.shape[1])
-    gains = np.empty(len(A))
-    for k, row in enumerate(np.abs(A)):
-        new = np.flatnonzero(row > best)
-        best[new] = row[new]
-        r = A[k, new] / lengths[new]
-        here = V[k, new] - centre[k] * sums[new]
-        # By how much the squared error falls if r times the pick is the prediction.
-        fresh = r * (2.0 * here - r * spread[k])
-        gains[k] = (fresh - value[new]).sum()
-        value[new] = fresh
-    return gains

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any, ClassVar
@@ -9,12 +10,17 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import check_is_fitted
 
+from franet._common import sentences
+from franet._common.checked import check_value
 from franet._common.memory import parse_bytes
 from franet._common.threads import count_threads
+from franet.cover._components import components_explain
 from franet.cover._constraints import read_weights
-from franet.cover._fit import CoverRanking, rank_by_cover, star
+from franet.cover._fit import ENOUGH, CoverRanking, rank_by_cover
 from franet.cover._plan import plan_cover
+from franet.cover._represent import LEVEL, Representatives, star
 from franet.cover._rows import draw_rows
 from franet.cover._shares import SAMPLES
 from franet.engine.device import Place, choose_device, free_bytes, wanted
@@ -23,12 +29,19 @@ from franet.estimators._constrained import ConstrainedRanker
 from franet.estimators._parameters import COVER, constraints
 from franet.estimators._validation import (
     TableOfFit,
+    check_part,
     check_table,
     how_many,
+    like,
     names_of,
     number_to_select,
 )
-from franet.exceptions import DataError, Setting, UsageError
+from franet.exceptions import (
+    DataError,
+    DegenerateRankingWarning,
+    Setting,
+    UsageError,
+)
 from franet.network import AttributeNetwork
 from franet.network._explain import Representation, signed
 from franet.network._origin import Origin
@@ -107,25 +120,32 @@ class Cover(ConstrainedRanker):
     support_ : ndarray of bool of shape (n_features_in_,)
         The features that `transform` keeps: the first of `order_`.
     {n_features_}
-    gains_ : ndarray of shape (n_ranked_,)
-        What each pick added: the mean of the shares that it raises.
-    coverage_ : ndarray of shape (n_ranked_,)
-        The share of the table that the first pick, the first two, … cover: the mean,
-        over all features, of the squared correlation with the closest pick.
+    explained_ : ndarray of shape (n_ranked_,)
+        The share of the table that the first pick, the first two, … explain, by ridge
+        regression with each sample left out: like the cumulative explained variance
+        of principal components, of samples not seen. See Notes.
+    n_samples_explained_ : int
+        How many samples were left out: all, or 4,096 that are drawn of more.
+    weights_ : ndarray of shape (n_features_in_,)
+        What each feature counts there; they sum to 1. A pick explains that much by
+        itself.
+    n_features_suggested_ : int or None
+        How many picks are enough, see `suggest`; None if no small subset represents
+        the table, or if more picks are needed to decide.
     representative_ : ndarray of int of shape (n_features_in_,)
-        The selected pick that is closest to each feature, by position; -1 for constant
-        columns.
+        The selected pick that represents each feature, by position, see `represent`;
+        -1 where there is none, as for constant columns.
     representative_corr_ : ndarray of shape (n_features_in_,)
-        The correlation of each feature with it; NaN for constant columns.
+        The correlation of each feature with it; NaN where there is none.
     members_ : dict of int to ndarray of int
         For each selected pick, in order, the other features that it represents, the
         closest first.
-    n_features_suggested_ : int or None
-        How many picks keep 95 % of what can be kept; None if no small subset
-        represents the table, or if more picks are needed to decide.
-    suggestion_ : Suggestion
-        The same with its band (``low``, ``high``), the curve (``kept``) and as a
-        sentence (``str(suggestion_)``).
+    reconstruction_error_ : ndarray of shape (n_features_in_,)
+        How far `reconstruct` is off in each column, each sample left out: the root of
+        the mean squared error, as a share of the standard deviation. 1 is about what
+        the mean of the column achieves; 0 for selected and constant columns.
+    gains_ : ndarray of shape (n_ranked_,)
+        What each pick added to what the search maximizes, the mean of its shares.
     network_ : AttributeNetwork
         Features connected with their representatives (``network_.representation``).
     constant_ : ndarray of bool of shape (n_features_in_,)
@@ -181,13 +201,14 @@ class Cover(ConstrainedRanker):
     >>> from sklearn.datasets import load_breast_cancer
     >>> from franet import Cover
     >>> X, _ = load_breast_cancer(return_X_y=True, as_frame=True)
-    >>> cover = Cover(n_features_to_select=3).fit(X)
+    >>> cover = Cover().fit(X)
     >>> list(X.columns[cover.order_[:3]])
     ['mean concave points', 'mean fractal dimension', 'worst texture']
-    >>> cover.coverage_[:3].round(3)
-    array([0.403, 0.48 , 0.54 ])
-    >>> len(cover.members_[cover.order_[0]])
-    16
+    >>> cover.explained_[:3].round(3)
+    array([0.392, 0.54 , 0.608])
+    >>> cover.n_features_suggested_
+    8
+    >>> print(cover.summary())
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -237,6 +258,10 @@ class Cover(ConstrainedRanker):
         )
         self.n_drawn_ = len(rows.X)
         self._set_attributes(found, constant)
+        if n_select == "auto" and self.n_features_suggested_ is None:
+            n = self.n_features_
+            text = sentences.nothing_suggested(n, self._is_subset)
+            warnings.warn(text, DegenerateRankingWarning, stacklevel=4)
 
     def _bytes(self) -> int | None:
         return None if self.max_memory is None else parse_bytes(self.max_memory)
@@ -293,13 +318,20 @@ class Cover(ConstrainedRanker):
         self.constant_ = constant
         self.n_ranked_ = len(found.order)
         self.gains_ = found.gains
-        self.coverage_ = found.coverage
-        self.representative_ = found.representative
-        self.representative_corr_ = found.representative_corr
-        self.members_ = _members(found)
-        self.suggestion_ = found.suggestion
-        self.n_features_suggested_ = found.suggestion.count
-        adjacency, by = star(found), found.representative
+        self.explained_ = found.curve.explained
+        self.n_samples_explained_ = found.curve.n_samples
+        self.weights_ = found.weights
+        self._curve, self._is_subset = found.curve, found.is_subset
+        self._is_settled, self._closest = found.is_settled, found.closest
+        self._rebuild = found.rebuild
+        self.reconstruction_error_ = found.rebuild.errors.copy()
+        self.n_features_suggested_ = self.suggest()
+        self._k, self._n_samples = found.n_representatives, found.n_samples
+        represented = self.represent()
+        self.representative_ = by = represented.representative
+        self.representative_corr_ = represented.correlation
+        self.members_ = represented.members
+        adjacency = star(represented)
         known = np.array([str(names[j]) if j >= 0 else "" for j in by], object)
         self.network_ = AttributeNetwork(
             adjacency=adjacency,
@@ -308,7 +340,7 @@ class Cover(ConstrainedRanker):
             ranking=self.ranking_,
             threshold=np.nan,
             n_edges=adjacency.nnz // 2,
-            representation=Representation(by, found.representative_corr, known),
+            representation=Representation(by, represented.correlation, known),
             _origin=Origin(
                 read=TableOfFit(self, ranks=self.similarity == "spearman"),
                 comparison={"similarity": "abs-correlation"},
@@ -316,6 +348,161 @@ class Cover(ConstrainedRanker):
                 columns=np.arange(len(names)),
                 n_jobs=self.n_jobs,
             ),
+        )
+
+    def suggest(self, share: float = ENOUGH) -> int | None:
+        """Return how many picks are enough to explain the other features.
+
+        Parameters
+        ----------
+        share : float, default=0.95
+            The share, above 0 and at most 1, of what the picks worth their place
+            explain of other features: `explained_` less the `weights_` of the picks,
+            at the largest number of them of which each adds a fifth of its own weight
+            there, as chance lets it add nearly that.
+
+        Returns
+        -------
+        k : int or None
+            The smallest number of picks that reaches it. None where picks explain no
+            more of other features than in tables whose columns are permuted, each for
+            itself (99th percentile): no small subset represents the table. None, too,
+            where more picks may explain more.
+        """
+        check_is_fitted(self)
+        is_fine = 0.0 < share <= 1.0
+        check_value("share", share, is_fine, "give a share above 0 and at most 1.")
+        if not (self._is_subset and self._is_settled):
+            return None
+        return self._curve.reaching(share) or None
+
+    def explained_by_components(
+        self, X: Any, n_components: int | None = None
+    ) -> NDArray[np.float64]:
+        """Return which share of the table its principal components explain.
+
+        To compare `explained_` with: the components of nine tenths of the samples
+        explain the other tenth, ten times over. Each component uses all columns, and
+        is usually, but not always, above as many picks.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or AnnData of shape (n_samples, n_features)
+            The table of the fit. Of more than 512 samples so many are drawn.
+        n_components : int, default=None
+            How many components; None: `n_ranked_`.
+
+        Returns
+        -------
+        explained : ndarray of shape (n_components,)
+            Of the first component, the first two, …; features count as in `weights_`.
+        """
+        check_is_fitted(self)
+        k = self.n_ranked_ if n_components is None else n_components
+        check_value("n_components", k, k >= 1, "give a number from 1 on.")
+        rows = draw_rows(TableOfFit(self)(X, lazy=True))
+        ranks = self.similarity == "spearman"
+        return components_explain(rows.X, self.weights_, k, ranks=ranks)
+
+    def represent(self, k: int | None = None, level: float = LEVEL) -> Representatives:
+        """Return which of the first picks represents each feature.
+
+        Parameters
+        ----------
+        k : int, default=None
+            How many picks, at most `n_ranked_`; None: those selected.
+        level : float, default=0.05
+            A pick represents the features that resemble it more than any other pick,
+            if their correlation is significant at ``level / k``: independent normal
+            columns would have a larger one with any of k picks with that probability
+            at most, `level` in all.
+
+        Returns
+        -------
+        Representatives
+            ``representative`` and ``correlation`` of each feature (-1 and NaN where no
+            pick represents it), ``members`` of each pick, and ``floor``, the least
+            absolute correlation that counts.
+        """
+        check_is_fitted(self)
+        k = self._k if k is None else k
+        is_fine = 1 <= k <= self.n_ranked_
+        check_value("k", k, is_fine, f"give a number from 1 to {self.n_ranked_}.")
+        is_fine = 0.0 < level <= 1.0
+        check_value("level", level, is_fine, "give a level above 0 and at most 1.")
+        return self._closest.represent(k, level, self.n_features_in_)
+
+    def reconstruct(self, X: Any) -> Any:
+        """Return the whole table from its selected columns.
+
+        Every other column is predicted by ridge regression on the selected picks, the
+        one that `explained_` measures with each sample left out;
+        `reconstruction_error_` says how far it is off. Constant columns keep their
+        value. After ``similarity="spearman"`` values are predicted, not ranks, by a
+        regression of the same kind.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features_)
+            The selected columns, in the order of `transform`, in their own units.
+
+        Returns
+        -------
+        X_all : ndarray or data frame of shape (n_samples, n_features_in_)
+            All columns in their own units. A pandas or polars data frame with the
+            names of the fit where X is one.
+        """
+        check_is_fitted(self)
+        names, chosen = names_of(self), np.flatnonzero(self.support_)
+        known = names[chosen] if hasattr(self, "feature_names_in_") else None
+        values = check_part(X, known, len(chosen))
+        at = np.searchsorted(chosen, self._rebuild.picks)
+        table = self._rebuild.predict(values[:, at])
+        table[:, chosen] = values
+        return like(X, table, names)
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Return the whole table from its selected columns; the same as `reconstruct`.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features_)
+            The selected columns.
+
+        Returns
+        -------
+        X_original : ndarray or data frame of shape (n_samples, n_features_in_)
+            A table as wide as that of the fit.
+        """
+        return self.reconstruct(X)
+
+    def sentences(self) -> list[str]:
+        """Return what there is to say about the table, a sentence or two each.
+
+        How many columns are enough and what they explain, how many features no pick
+        represents, and by which samples that was measured where some were drawn.
+        """
+        said = [
+            self.summary(),
+            self._represented(),
+            sentences.sampled(self.n_samples_explained_, self._n_samples),
+        ]
+        return [sentence for sentence in said if sentence]
+
+    def _represented(self) -> str:
+        found, varied = self.represent(), ~self.constant_
+        n_left = int(np.sum((found.representative < 0) & varied))
+        n = int(varied.sum())
+        return sentences.represented(n, n_left, self._k, found.floor, LEVEL)
+
+    def summary(self) -> str:
+        """Return in words how many columns are enough, and what they explain."""
+        check_is_fitted(self)
+        return sentences.how_many(
+            self.explained_.tolist(),
+            int((~self.constant_).sum()),
+            self.n_features_suggested_,
+            is_subset=self._is_subset,
         )
 
     def _for_gaps(self, is_sparse: bool) -> Setting | None:
@@ -326,24 +513,35 @@ class Cover(ConstrainedRanker):
     def _columns(self, names: Any) -> dict[str, Any]:
         by = self.representative_[self.order_]
         members = [len(self.members_.get(int(j), ())) for j in self.order_]
+        increase = np.full(len(self.order_), np.nan)
+        increase[: self.n_ranked_] = np.diff(self.explained_, prepend=0.0)
+        explained = np.full(len(self.order_), np.nan)
+        explained[: self.n_ranked_] = self.explained_
         return {
             **super()._columns(names),
+            "explained": explained,
+            "increase": increase,
             "representative": [str(names[k]) if k >= 0 else None for k in by],
             "correlation": self.representative_corr_[self.order_],
             "n_members": members,
         }
 
     def _for_notebook(self, best: NDArray[np.intp]) -> tuple[str, dict[str, list[str]]]:
-        remark = f"<div>{escape(str(self.suggestion_))}.</div>"
-        return remark, {"representation": [self._role(int(j)) for j in best]}
+        remark = f"<div>{escape(self.summary())}</div>"
+        explained = [sentences.tenths(share) for share in self.explained_[: len(best)]]
+        explained += ["–"] * (len(best) - len(explained))
+        roles = [self._role(int(j)) for j in best]
+        return remark, {"explained": explained, "representation": roles}
 
     def _role(self, j: int) -> str:
         """Return how many others a feature represents, or what represents it."""
         by, r = self.representative_[j], self.representative_corr_[j]
         if by == j:
             n = len(self.members_[j])
-            return f"stands for {n:,}" if n else "stands for itself"
-        return f"by {names_of(self)[by]} ({signed(r)})" if by >= 0 else "–"
+            return f"represents {n:,}" if n else "represents itself"
+        if by >= 0:
+            return f"by {names_of(self)[by]} ({signed(r)})"
+        return "–" if self.constant_[j] else "not represented"
 
 
 def choose_device_for(place: Place, shape: tuple[int, int]) -> Any:
@@ -375,12 +573,3 @@ def choose_device_for(place: Place, shape: tuple[int, int]) -> Any:
         Setting("backend", "numpy"),
         remedy="Set {1}, or free some.",
     )
-
-
-def _members(found: CoverRanking) -> dict[int, NDArray[np.intp]]:
-    by, strength = found.representative, -np.abs(found.representative_corr)
-    order = np.lexsort((np.arange(len(by)), strength))
-    return {
-        int(j): order[(by[order] == j) & (order != j)]
-        for j in found.order[: found.n_representatives]
-    }

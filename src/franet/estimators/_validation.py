@@ -16,12 +16,13 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from franet._common.memory import available_bytes, parse_bytes
+from franet._common.optional import require
 from franet._common.supports import check_supported
 from franet.exceptions import DataError, Setting, UsageError
 from franet.pairs.coded import CodedTable, code_table, column_at, too_large
 from franet.pairs.columns import Columns, open_columns
 from franet.pairs.columns._base import check_dimensions, check_finite, number_type
-from franet.pairs.columns._open import in_memory
+from franet.pairs.columns._open import as_numpy, in_memory
 from franet.pairs.similarity import CORRELATIONS, GAPS
 from franet.pairs.similarity._correlation import rank_columns
 
@@ -317,6 +318,58 @@ def names_of(ranker: Any) -> NDArray[Any]:
     if names is None:
         names = np.array([f"x{j}" for j in range(ranker.n_features_in_)])
     return np.asarray(names)
+
+
+def check_part(X: Any, names: NDArray[Any] | None, n: int) -> NDArray[np.float64]:
+    """Return some columns of a table that was fitted, as numbers.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix or data frame of shape (n_samples, n)
+        The columns.
+    names : ndarray of str or None
+        Their names, which those of a data frame have to be.
+    n : int
+        How many there have to be.
+    """
+    given = as_numpy(X)
+    own = getattr(given, "columns", None)
+    # A table without names, in a frame, has numbers for names.
+    if own is not None and names is not None and len(own) == n:
+        known = [str(name) for name in own]
+        if known != list(map(str, names)):
+            j = next(j for j in range(n) if known[j] != str(names[j]))
+            raise DataError(
+                f"Column {j} of X is {known[j]!r}, that of the fit was "
+                f"{str(names[j])!r}. Pass the columns that transform returns, in their "
+                "order."
+            )
+    values = check_array(
+        given,
+        accept_sparse=("csr", "csc"),
+        dtype=np.float64,
+        ensure_all_finite=False,
+    )
+    if values.shape[1] != n:
+        raise DataError(
+            f"X has {values.shape[1]} columns, {n} are expected. Pass the columns that "
+            "transform returns, in their order."
+        )
+    check_finite(values, names, False, None)
+    return dense(values)
+
+
+def like(X: Any, table: NDArray[np.float64], names: NDArray[Any]) -> Any:
+    """Return a table as a data frame with names where X is one of pandas or polars."""
+    if hasattr(X, "get_columns"):
+        return require("polars", "a polars frame", "polars").DataFrame(
+            {str(name): column for name, column in zip(names, table.T, strict=True)}
+        )
+    given = as_numpy(X)
+    if not hasattr(given, "iloc"):
+        return table
+    pandas = require("pandas", "a pandas frame", "pandas")
+    return pandas.DataFrame(table, index=given.index, columns=names)
 
 
 def number_to_select(wanted: Any, n: int) -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from franet.evaluation import statistics
     from franet.evaluation._evaluate import evaluate, reconstruction
+    from franet.evaluation._ridge import RidgeReconstruction
     from franet.evaluation.folds import make_folds, paper_folds, shuffled_folds
     from franet.evaluation.measures import MEASURES
     from franet.evaluation.records import Record
@@ -20,6 +21,7 @@ __all__ = [
     "Record",
     "Results",
     "ResultsStore",
+    "RidgeReconstruction",
     "compare",
     "evaluate",
     "make_folds",
@@ -33,6 +35,7 @@ __all__ = [
 # Loaded on first use.
 _HOME = {
     "_evaluate": ("evaluate", "reconstruction"),
+    "_ridge": ("RidgeReconstruction",),
     "folds": ("make_folds", "paper_folds", "shuffled_folds"),
     "measures": ("MEASURES",),
     "records": ("Record",),

@@ -71,7 +71,7 @@ def find_communities(
 ) -> Communities:
     """Return the communities of a network, from its cache if they are there."""
     if method == "auto" and net.representation is not None:
-        method = "components"  # each is a representative and what it stands for
+        method = "components"  # each is a representative and what it represents
     choices = f"choose from {', '.join(METHODS)}"
     check_value("method", method, method in METHODS, choices)
     there = method == "components" or find_spec("networkit") is not None

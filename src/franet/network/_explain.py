@@ -280,12 +280,12 @@ def explain(net: AttributeNetwork, j: int) -> Explanation:
 
 @dataclass(frozen=True, eq=False)
 class Representation:
-    """Which feature stands for which, and with what correlation.
+    """Which feature represents which, and with what correlation.
 
     Attributes
     ----------
     by : ndarray of int of shape (n,)
-        The position of the feature that stands for each; its own for representatives,
+        The position of the feature that represents each; its own for representatives,
         -1 where there is none, or where it is not in the network.
     r : ndarray of shape (n,)
         The correlation with it, with its sign; NaN where there is none.
@@ -302,11 +302,11 @@ class Representation:
 
     @property
     def representatives(self) -> NDArray[np.intp]:
-        """The positions of the features that stand for themselves, ascending."""
+        """The positions of the features that represent themselves, ascending."""
         return np.flatnonzero(self.by == np.arange(len(self.by)))
 
-    def stood_for(self, j: int) -> NDArray[np.intp]:
-        """Return the features that `j` stands for, itself aside, the closest first."""
+    def represented_by(self, j: int) -> NDArray[np.intp]:
+        """Return the features that `j` represents, itself aside, the closest first."""
         found = np.flatnonzero(self.by == j)
         found = found[found != j]
         # Copies are as close as each other, up to rounding.
@@ -315,7 +315,7 @@ class Representation:
     def between(
         self, j: NDArray[np.intp] | int, k: NDArray[np.intp]
     ) -> NDArray[np.float64]:
-        """Return the correlations at edges, of which one end stands for the other."""
+        """Return the correlations at edges, of which one end represents the other."""
         return np.where(self.by[k] == j, self.r[k], self.r[j])
 
     def of(self, chosen: NDArray[np.intp]) -> Representation:
@@ -348,16 +348,16 @@ class CoverExplanation(Explanation):
     Attributes
     ----------
     representative : str or None
-        The name of the feature that stands for it, its own if it is one of those;
-        None for constant columns.
+        The name of the feature that represents it, its own if it is one of those;
+        None where there is none.
     correlation : float or None
         The correlation with that feature, with its sign.
     is_representative : bool
-        Whether it stands for itself.
+        Whether it represents itself.
     mean_correlation : float or None
-        The mean absolute correlation with the features that it stands for.
+        The mean absolute correlation with the features that it represents.
     is_apart : bool
-        Whether the feature that stands for it is not in this part of the network.
+        Whether the feature that represents it is not in this part of the network.
     """
 
     representative: str | None = None
@@ -371,9 +371,9 @@ class CoverExplanation(Explanation):
 
     def _role(self) -> str:
         if self.is_representative:
-            return self._many() if self.members else "It stands for itself alone."
+            return self._many() if self.members else "It represents itself alone."
         if self.representative is None or self.correlation is None:
-            return "It is constant: it tells nothing, and nothing stands for it."
+            return "No representative resembles it more than chance would let it."
         apart = ", which is not in this part of the network" if self.is_apart else ""
         return (
             f"It is represented by {self.representative} "
@@ -388,7 +388,7 @@ class CoverExplanation(Explanation):
         some = "feature" if len(items) == 1 else "features"
         most = ", most of all" if len(items) > _SHOWN else ""
         return (
-            f"It stands for {len(items):,} {some}, mean |r| "
+            f"It represents {len(items):,} {some}, mean |r| "
             f"{signed(self.mean_correlation or 0.0)}{most}: {shown}."
         )
 
@@ -398,7 +398,7 @@ def explain_cover(
 ) -> CoverExplanation:
     """Return what a network of representatives says about feature `j`."""
     own = bool(found.by[j] == j)
-    below = found.stood_for(j) if own else np.empty(0, np.intp)
+    below = found.represented_by(j) if own else np.empty(0, np.intp)
     strength = np.abs(found.r[below])
     known = np.isfinite(found.r[j])
     # Not by edges: a correlation of 0 makes none.

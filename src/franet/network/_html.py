@@ -128,8 +128,8 @@ def _representatives(
         facts.append(f"{nobody:,} constant")
     rows: list[tuple[str, ...]] = []
     for j in who[:SHOWN]:
-        below = np.abs(found.r[found.stood_for(int(j))])
+        below = np.abs(found.r[found.represented_by(int(j))])
         mean = f"{below.mean():.2f}" if len(below) else "–"
         rows.append((str(net.names[j]), f"{net.ranking[j]:,}", f"{len(below):,}", mean))
-    head = ("representative", "rank", "stands for", "mean |r|")
+    head = ("representative", "rank", "represents", "mean |r|")
     return facts, best_html(head, rows, len(who), "representatives")

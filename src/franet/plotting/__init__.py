@@ -7,16 +7,16 @@ from franet.plotting._comparisons import (
 )
 from franet.plotting._network import plot_network
 from franet.plotting._ranking import (
-    plot_coverage,
+    plot_explained,
     plot_quality,
     plot_scores,
     plot_similarity,
 )
 
 __all__ = [
-    "plot_coverage",
     "plot_critical_difference",
     "plot_curves",
+    "plot_explained",
     "plot_network",
     "plot_quality",
     "plot_scores",

@@ -1,4 +1,4 @@
-"""Pictures of a ranking: scores, similarities, quality, coverage."""
+"""Pictures of a ranking: scores, similarities, quality, what picks explain."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def plot_quality(ranker: Any, ax: Any = None) -> Any:
     Raises
     ------
     UsageError
-        Where the ranker is a `Cover`: see `plot_coverage`.
+        Where the ranker is a `Cover`: see `plot_explained`.
 
     Examples
     --------
@@ -177,7 +177,7 @@ def plot_quality(ranker: Any, ax: Any = None) -> Any:
     if network_of(ranker).representation is not None:
         raise UsageError(
             "plot_quality shows thresholds, and Cover has none. "
-            "plot_coverage shows how much of the table its picks cover."
+            "plot_explained shows how much of the table its picks explain."
         )
     ax = new_axes(ax, (7.5, 4.5))
     quality = ranker.quality
@@ -280,16 +280,17 @@ def _plain_numbers(axis: Any) -> None:
 
 
 @picture(ranker=RANKER)
-def plot_coverage(ranker: Any, ax: Any = None) -> Any:
-    """Draw the share of the table that the first pick, the first two, … cover.
+def plot_explained(ranker: Any, X: Any = None, ax: Any = None) -> Any:
+    """Draw the share of the table that the first pick, the first two, … explain.
 
-    The suggested number of features is marked, with its band, and the curve from
-    which it comes: the share of what can be kept, on examples not looked at.
+    The suggested number of features is marked, and so is the selected one.
 
     Parameters
     ----------
     ranker : Cover
         A fitted ranker.
+    X : array-like or sparse matrix of shape (n_samples, n_features), default=None
+        The table of the fit, to draw what as many principal components explain, too.
     {ax_to_axes}
 
     Raises
@@ -299,59 +300,39 @@ def plot_coverage(ranker: Any, ax: Any = None) -> Any:
 
     Examples
     --------
-    >>> from franet.plotting import plot_coverage
-    >>> ax = plot_coverage(ranker)  # doctest: +SKIP
+    >>> from franet.plotting import plot_explained
+    >>> ax = plot_explained(ranker)  # doctest: +SKIP
     """
     if network_of(ranker).representation is None:
         raise UsageError(
-            "plot_coverage needs a fitted Cover, whose picks cover "
+            "plot_explained needs a fitted Cover, whose picks explain "
             "the table one by one."
         )
     ax = new_axes(ax, (7.5, 4.5))
-    _draw_coverage(ax, ranker)
-    _draw_suggestion(ax, ranker)
-    n, coverage = ranker.n_features_, ranker.coverage_
-    if n <= len(coverage):  # else not all of them were picked one by one
-        covered = coverage[n - 1]
-        label = f"selected: {n:,}, which cover {covered:.0%}"
+    explained = ranker.explained_
+    at = np.arange(1, len(explained) + 1)
+    few = len(at) <= 40  # more points than that are a line
+    style = {"color": PALETTE[0], "lw": 1.6, "marker": "o" if few else "", "ms": 4}
+    ax.plot(at, explained, label="explained by the picks", zorder=3, **style)
+    if X is not None:
+        components = ranker.explained_by_components(X)
+        label = "by as many principal components"
+        ax.plot(at, components, lw=1.0, label=label, zorder=2, **DASHED)
+    n, count = ranker.n_features_, ranker.n_features_suggested_
+    if count is not None:
+        share = explained[count - 1]
+        label = f"suggested: {count:,}, which explain {share:.0%}"
+        add_star(ax, count, share, label)
+    if n <= len(explained) and n != count:  # else not all were picked one by one
+        label = f"selected: {n:,}, which explain {explained[n - 1]:.0%}"
         ring = {"marker": "o", "ms": 9, "mfc": "none", "mec": INK, "mew": 1.2}
-        ax.plot([n], [covered], ls="", label=label, zorder=4, **ring)
+        ax.plot([n], [explained[n - 1]], ls="", label=label, zorder=4, **ring)
     ax.set_xlabel("features, in the order in which they were picked", color=INK)
-    ax.set_ylabel("share", color=INK)
-    ax.set_ylim(0.0, 1.04)
+    ax.set_ylabel("share of the table, each sample left out", color=INK)
+    ax.set_ylim(min(0.0, float(explained.min())), 1.04)
     ax.xaxis.get_major_locator().set_params(integer=True)
     ax.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
-    add_title(ax, fill(f"{ranker.suggestion_}.", _WIDEST))
+    add_title(ax, fill(ranker.summary(), _WIDEST))
     tidy(ax)
     ax.legend(frameon=False, fontsize=8, loc="best")
     return ax
-
-
-def _draw_coverage(ax: Any, ranker: Any) -> None:
-    coverage, kept = ranker.coverage_, ranker.suggestion_.kept
-    at = np.arange(1, len(coverage) + 1)
-    few = len(at) <= 40  # more points than that are a line
-    style = {"color": PALETTE[0], "lw": 1.6, "marker": "o" if few else "", "ms": 4}
-    label = "of the table covered (mean r² with the closest pick)"
-    ax.plot(at, coverage, label=label, zorder=3, **style)
-    if kept.any():
-        # Too few picks do not show what could be kept.
-        what = "is" if ranker.suggestion_.more else "can be"
-        label = f"of what {what} kept, on examples not looked at"
-        ax.plot(at, kept, lw=1.0, label=label, zorder=2, **DASHED)
-
-
-def _draw_suggestion(ax: Any, ranker: Any) -> None:
-    """Mark how many are suggested; a lower bound if more picks are needed to decide."""
-    found, count = ranker.suggestion_, ranker.n_features_suggested_
-    low, high, color = found.low, found.high, PALETTE[5]
-    if count is None:
-        if low is not None:
-            label = f"needed: at least {low:,}"
-            ax.axvline(low, color=color, lw=1.0, ls=":", label=label, zorder=1)
-        return
-    if low < high:
-        label = f"band: {low:,}–{high:,}"
-        ax.axvspan(low, high, color=color, alpha=0.12, lw=0, zorder=0, label=label)
-    covered = ranker.coverage_[count - 1]
-    add_star(ax, count, covered, f"suggested: {count:,}, which cover {covered:.0%}")

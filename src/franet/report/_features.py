@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from franet._common import sentences
 from franet._common.features import edges_of
 from franet.network import CoverExplanation, layout
 from franet.network._layout import backbone
@@ -26,14 +27,15 @@ _UNKNOWN: dict[str, Any] = dict.fromkeys(
     ("community", "n_neighbors", "representative", "members", "neighbors")
 )
 
+_UNEXPLAINED: dict[str, Any] = dict.fromkeys(
+    ("explained", "increase", "is_pick", "is_left")
+)
+
 
 def rows(listing: Listing) -> list[dict[str, Any]]:
     """Return the listed features as plain dicts, best first."""
     ranker, table = listing.ranker, listing.table
-    gains: dict[int, float | None] = {}
-    if listing.is_cover:
-        picks = ranker.order_[: ranker.n_ranked_].tolist()
-        gains = dict(zip(picks, numbers(ranker.gains_), strict=True))
+    explained = _explained(ranker) if listing.is_cover else None
     order, relations = listing.order.tolist(), _relations(listing)
     return [
         {
@@ -41,12 +43,31 @@ def rows(listing: Listing) -> list[dict[str, Any]]:
             "name": listing.names[j],
             "index": j,
             "score": number(ranker.scores_[j]),
-            "gain": gains.get(j),
+            **(_UNEXPLAINED if explained is None else explained[j]),
             "selected": bool(ranker.support_[j]),
             **related,
             "distribution": None if table is None else distribution(table, j),
         }
         for j, related in zip(order, relations, strict=True)
+    ]
+
+
+def _explained(ranker: Any) -> list[dict[str, Any]]:
+    """Return for each feature what it explains, and whether a pick represents it."""
+    explained = np.full(ranker.n_features_in_, np.nan)
+    increase, by = explained.copy(), ranker.representative_
+    picks = ranker.order_[: ranker.n_ranked_]
+    explained[picks] = ranker.explained_
+    increase[picks] = sentences.increases(ranker.explained_)
+    left = (by < 0) & ~ranker.constant_
+    return [
+        {
+            "explained": number(explained[j], 5),
+            "increase": number(increase[j], 5),
+            "is_pick": bool(by[j] == j),
+            "is_left": bool(left[j]),
+        }
+        for j in range(len(by))
     ]
 
 

@@ -31,7 +31,7 @@ _SEQUENTIAL = ("#f7f7f5", *_BLUES)
 _DIVERGING = (*reversed(_BROWNS), *_SEQUENTIAL)
 _SHADES = 65  # odd: the middle of a diverging scale is a color of its own
 _LINE = {"x0": "x0", "y0": "y0", "x1": "x1", "y1": "y1", "line_color": OTHER}
-_COVER_TOOLTIPS = [("stands for", "@stands"), ("represented by", "@by")]
+_COVER_TOOLTIPS = [("represents", "@stands"), ("represented by", "@by")]
 _TOOLTIPS = [
     ("score", "@score"),
     ("community", "@community"),
@@ -112,46 +112,42 @@ def _name_ticks(axis: Any, at: Any, texts: Any) -> None:
     }
 
 
-def coverage_figure(summary: dict[str, Any]) -> Any:
-    """Return the coverage over the number of picks, and what they keep."""
+def explained_figure(summary: dict[str, Any]) -> Any:
+    """Return what the first picks explain, and as many principal components."""
     cover = summary["cover"]
-    n, kept = len(cover["coverage"]), cover["kept"]
+    explained, components = cover["explained"], cover["components"]
+    n = len(explained)
+    lowest = min(0.0, *explained, *(components or [0.0]))
     fig = _new_chart(
         320,
         56,
         x_range=Range1d(0.5 if n > 1 else 0.0, n + 0.5),
-        y_range=Range1d(0.0, 1.04),
+        y_range=Range1d(lowest, 1.04),
     )
     fig.xaxis.axis_label = "features, in the order in which they were picked"
     fig.xaxis.ticker.min_interval = 1
     fig.yaxis.formatter = NumeralTickFormatter(format="0%")
     source = _source(
-        "coverage",
+        "explained",
         x=np.arange(1, n + 1),
-        y=cover["coverage"],
+        y=explained,
         name=[short(name, 48) for name in cover["pick"]],
-        gain=[significant(gain, 3) for gain in cover["gain"]],
+        increase=cover["increase"],
     )
     tooltips = [
         ("features", "@x{0,0}"),
         ("picked last", "@name"),
-        ("it adds", "@gain"),
-        ("covered", "@y{0.0%}"),
+        ("explained", "@y{0.0%}"),
+        ("increase", "@increase{0.0%}"),
     ]
-    if kept is not None:
-        source.data["kept"] = kept
-        tooltips.append(("kept", "@kept{0.0%}"))
-        fig.line(
-            "x", "kept", source=source, line_width=1.5, line_color=OTHER, line_dash=[5]
-        )
+    if components is not None:
+        source.data["components"] = components
+        tooltips.append(("components", "@components{0.0%}"))
+        style = {"line_width": 1.5, "line_color": OTHER, "line_dash": [5]}
+        fig.line("x", "components", source=source, **style)
     dots = _add_line(fig, source, 6 if n <= 80 else 4)
-    count, low, high = cover["n_suggested"], cover["low"], cover["high"]
-    if high is not None and low < high:
-        _add_band(fig, _CHOSEN, low, high)
-    if count is not None:
-        _add_mark(fig, count, cover["coverage"][count - 1])
-    elif low is not None:
-        _add_mark(fig, low, None)
+    if (count := cover["n_suggested"]) is not None:
+        _add_mark(fig, count, explained[count - 1])
     _add_hover(fig, dots, *tooltips)
     return fig
 

@@ -151,7 +151,7 @@ def _documents(summary: dict[str, Any]) -> dict[str, Any]:
 
     makers = {
         "figure-map": ("map", draw.map_figure),
-        "figure-coverage": ("cover", draw.coverage_figure),
+        "figure-explained": ("cover", draw.explained_figure),
         "figure-quality": ("thresholds", draw.quality_figure),
         "figure-edges": ("thresholds", draw.edge_figure),
         "figure-heat": ("heat", draw.heat_figure),
@@ -191,14 +191,11 @@ def _legend(summary: dict[str, Any]) -> list[dict[str, Any]]:
 def _shares(summary: dict[str, Any]) -> list[float]:
     """Return the length of each score's bar: from 0, or the least if that is less.
 
-    Picks show what they added, and nothing if the table was explained less with them.
+    Of picks it is what they explain with those before them.
     """
-    scores = [
-        (feature["score"] or 0.0)
-        if feature["gain"] is None
-        else max(feature["gain"], 0.0)
-        for feature in summary["features"]
-    ]
+    if summary["cover"] is not None:
+        return [max(row["explained"] or 0.0, 0.0) for row in summary["features"]]
+    scores = [row["score"] or 0.0 for row in summary["features"]]
     low, high = min([0.0, *scores]), max(scores, default=0.0)
     return [(score - low) / (high - low) if high > low else 0.0 for score in scores]
 

@@ -16,6 +16,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.utils.validation import check_is_fitted
 
 from franet._common import checked as kinds
+from franet._common import sentences
 from franet._common.version import __version__
 from franet.estimators._validation import TableOfFit, names_of
 from franet.exceptions import Setting, UsageError
@@ -145,7 +146,7 @@ def summarize(
         "communities": communities_of(listing),
         "map": network_map(listing),
         "thresholds": _thresholds(ranker) if listing.is_frane else None,
-        "cover": _cover(ranker, labels) if listing.is_cover else None,
+        "cover": _cover(listing) if listing.is_cover else None,
         "heat": heat_map(listing),
         "parameters": _parameters(ranker),
         "versions": versions(),
@@ -180,28 +181,31 @@ def _thresholds(ranker: Any) -> dict[str, Any]:
     }
 
 
-def _cover(ranker: Any, names: Sequence[str]) -> dict[str, Any]:
-    """Return what the picks cover, and how many are enough."""
-    found = ranker.suggestion_
+def _cover(listing: Listing) -> dict[str, Any]:
+    """Return what the picks explain, and how many are enough."""
+    ranker, names = listing.ranker, listing.names
     n_picked = ranker.n_ranked_
     counted = min(ranker.n_features_, n_picked)
+    left = _some((ranker.representative_ < 0) & ~ranker.constant_, names)
+    components = None
+    if listing.table is not None:
+        components = numbers(ranker.explained_by_components(listing.table), 5)
     return {
-        "text": str(found),
-        "n_suggested": found.count,
-        "low": found.low,
-        "high": found.high,
-        "more": bool(found.more),
-        "share": number(found.share),
+        "text": ranker.summary(),
+        "n_suggested": ranker.n_features_suggested_,
         "n_picked": n_picked,
         "n_representatives": len(ranker.members_),
-        "covered": {
+        "n_alone": sum(not len(others) for others in ranker.members_.values()),
+        "not_represented": left | {"text": ranker._represented()},
+        "by_selected": {
             "count": counted,
-            "share": number(ranker.coverage_[counted - 1], 5),
+            "share": number(ranker.explained_[counted - 1], 5),
         },
         "pick": [names[j] for j in ranker.order_[:n_picked]],
-        "gain": numbers(ranker.gains_, 5),
-        "coverage": numbers(ranker.coverage_, 5),
-        "kept": numbers(found.kept, 5) if np.any(found.kept) else None,
+        "explained": numbers(ranker.explained_, 5),
+        "increase": sentences.increases(ranker.explained_),
+        "components": components,
+        "sampled": sentences.sampled(ranker.n_samples_explained_, ranker._n_samples),
     }
 
 
@@ -307,13 +311,9 @@ def notes(listing: Listing, data: dict[str, Any]) -> list[str]:
 
 def _cover_notes(ranker: Any) -> list[str]:
     """Return why the ranking says little, or how far it was picked."""
-    found, n_picked = ranker.suggestion_, ranker.n_ranked_
-    said = []
-    if found.count is None:
-        left = ranker.scores_[ranker.order_[n_picked:]]
-        can_pick = found.more and (left > 0.0).any()
-        advice = " More can be picked: set n_ranked." if can_pick else ""
-        said.append(f"{found}.{advice}")
+    n_picked, said = ranker.n_ranked_, []
+    if ranker.n_features_suggested_ is None:
+        said.append(ranker.summary())
     if ranker.n_features_ > n_picked:
         said.append(
             f"{words(ranker.n_features_, 'feature is', 'features are')} selected, of "

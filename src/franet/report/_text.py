@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Any
 
+from franet._common import sentences
 from franet.network._html import COLORS
 
 # Color is never the only sign: communities have numbers too.
@@ -126,9 +127,7 @@ def percent(share: float | None) -> str:
 
     Examples
     --------
-    >>> percent(0.4803), percent(1.0), percent(None)
-    ('48.0 %', '100 %', '–')
+    >>> percent(0.4803), percent(None)
+    ('48.0 %', '–')
     """
-    if share is None:
-        return "–"
-    return "100 %" if share >= 0.9995 else f"{100 * share:.1f} %"
+    return "–" if share is None else sentences.tenths(share)

@@ -5,7 +5,7 @@ const $ = (id) => document.getElementById(id);
 // Not every ranker has a network, and without the table it may know no similarities.
 const hasNetwork = report.features.some((f) => f.community !== null);
 const hasRelations = report.features.some((f) => f.members !== null);
-// Picks that stand for the other features: correlations have signs, edges have not.
+// Picks that represent the other features: correlations have signs, edges have not.
 const isCover = report.cover;
 const strength = isCover ? `|${report.measure.symbol}|` : report.measure.symbol;
 const rowOfIndex = new Map(report.features.map((f, row) => [f.index, row]));
@@ -24,6 +24,11 @@ function element(tag, attributes = {}, ...children) {
 
 function plural(count, noun) {
   return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+function percent(share) {
+  const text = Math.min(100 * share, share >= 1 - 1e-9 ? 100 : 99.9).toFixed(1);
+  return `${text === "-0.0" ? "0.0" : text.replace("-", "−")} %`;
 }
 
 function significant(value, digits = 4) {

@@ -17,7 +17,7 @@ function facts(f) {
   const list = element("dl");
   for (const [term, value] of [
     ["rank", `${f.rank.toLocaleString("en")} of ${report.n_features.toLocaleString("en")}`],
-    f.gain == null ? ["score", significant(f.score)] : ["gain", significant(f.gain, 3)],
+    ...(isCover ? (f.explained === null ? [] : [["explained", percent(f.explained)], ["increase", percent(f.increase)]]) : [["score", significant(f.score)]]),
     ...(isCover ? [["group", chip(f)]] : hasNetwork ? [["community", chip(f)], ["neighbours", f.n_neighbors.toLocaleString("en")]] : []),
     ["selected", f.selected ? "yes" : "no"],
     ...sure(f.stability),
@@ -67,18 +67,19 @@ function showPanel(row) {
   $("panel-content").parentNode.scrollTop = 0;
 }
 
-// A representative and the closest of those it stands for, or what represents it.
+// A representative and the closest of those it represents, or what represents it.
 function roles(f) {
   const { symbol } = report.measure;
   if (f.representative) {
     const sign = element("span", { class: "quiet num nowrap" }, `${symbol} = ${similarity(f.representative.weight)}`);
     return [element("h3", {}, "Represented by"), element("ol", {}, element("li", {}, linked(f.representative), sign))];
   }
-  if (f.gain === null) return [element("p", {}, "It is constant: it tells nothing, and nothing stands for it.")];
-  if (!f.members.count) return [element("p", {}, "It stands for itself alone.")];
+  if (f.is_left) return [element("p", {}, "No representative resembles it more than chance would let it.")];
+  if (!f.is_pick) return [element("p", {}, "It is constant: it has nothing to represent.")];
+  if (!f.members.count) return [element("p", {}, "It represents itself alone.")];
   const more = f.members.count > f.neighbors.length ? `The closest ${f.neighbors.length}, by ${symbol}` : `By ${symbol}`;
   return [
-    element("h3", {}, `Stands for ${plural(f.members.count, "feature")}`),
+    element("h3", {}, `Represents ${plural(f.members.count, "feature")}`),
     element("p", {}, `mean |${symbol}| ${similarity(f.members.mean)}`),
     element("h3", {}, more),
     neighbours(f),

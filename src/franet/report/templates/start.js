@@ -9,7 +9,7 @@ Bokeh.set_log_level("error");
   addEventListener("resize", fitHeat);
   document.documentElement.dataset.ready = "map";
   // The rest is further down: the page answers before it is there.
-  for (const place of ["figure-coverage", "figure-quality", "figure-edges", "figure-heat"]) {
+  for (const place of ["figure-explained", "figure-quality", "figure-edges", "figure-heat"]) {
     await pause();
     await drawFigure(place);
   }

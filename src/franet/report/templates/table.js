@@ -4,7 +4,7 @@ const tableRows = Array.from(tbody.rows);
 const sortKeys = {
   rank: (f) => f.rank,
   name: (f) => f.name,
-  score: (f) => f.gain ?? f.score ?? -Infinity,
+  score: (f) => (isCover ? f.explained : f.score) ?? -Infinity,
   held: (f) => f.stability?.held ?? -Infinity,
   community: (f) => (f.community < 0 ? Infinity : f.community),
   stands: (f) => f.members.count,
@@ -93,9 +93,9 @@ async function copyTable() {
     rank: (f) => f.rank, feature: (f) => f.name, index: (f) => f.index, score: (f) => f.score, selected: (f) => f.selected,
     ...(report.stability.n_halves !== null && { "picked again": (f) => f.stability.picked_again ?? "", "or alike": (f) => f.stability.held ?? "" }),
     ...(hasNetwork && { community: (f) => (f.community < 0 ? "" : f.community + 1) }),
-    ...(isCover && { gain: (f) => f.gain ?? "", [`mean ${strength}`]: (f) => f.members.mean ?? "" }),
+    ...(isCover && { explained: (f) => f.explained ?? "", increase: (f) => f.increase ?? "", [`mean ${strength}`]: (f) => f.members.mean ?? "" }),
     ...(hasRelations && {
-      "stands for": (f) => f.members.count,
+      [isCover ? "represents" : "stands for"]: (f) => f.members.count,
       [isCover ? "represented by" : "most like"]: (f) => f.representative?.name ?? "",
       [report.measure.symbol]: (f) => (f.representative ? f.representative.weight + report.measure.offset : ""),
     }),

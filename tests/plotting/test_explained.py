@@ -1,4 +1,4 @@
-"""Pictures of `Cover`: the curve of coverage, and the others."""
+"""Pictures of `Cover`: what picks explain, and the others."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from franet import Cover
 from franet.exceptions import MissingExtraError, UsageError
 from franet.plotting import (
-    plot_coverage,
+    plot_explained,
     plot_network,
     plot_quality,
     plot_scores,
@@ -46,83 +46,71 @@ def starting(ax, start):
 
 def test_axes():
     given = plt.figure().add_subplot()
-    assert plot_coverage(RANKER, ax=given) is given
-    own = plot_coverage(RANKER)
+    assert plot_explained(RANKER, ax=given) is given
+    own = plot_explained(RANKER)
     assert own.figure is not given.figure
     assert pixels(own).std() > 5
-    np.testing.assert_array_equal(pixels(own), pixels(plot_coverage(cover())))
+    np.testing.assert_array_equal(pixels(own), pixels(plot_explained(cover())))
 
 
 def test_curves_and_marks():
-    ax = plot_coverage(RANKER)
+    ax = plot_explained(RANKER, TABLE)
     at = np.arange(1, RANKER.n_ranked_ + 1)
-    ((curve, _),) = starting(ax, "of the table covered")
+    ((curve, _),) = starting(ax, "explained by the picks")
     np.testing.assert_array_equal(curve.get_xdata(), at)
-    np.testing.assert_array_equal(curve.get_ydata(), RANKER.coverage_)
-    ((kept, _),) = starting(ax, "of what can be kept")
-    np.testing.assert_array_equal(kept.get_ydata(), RANKER.suggestion_.kept)
-    count = RANKER.n_features_suggested_
-    ((star, label),) = starting(ax, "suggested")
-    assert star.get_xdata()[0] == count
-    assert star.get_ydata()[0] == RANKER.coverage_[count - 1]
-    assert label.startswith(f"suggested: {count}, ")
-    ((ring, label),) = starting(ax, "selected")
-    assert (ring.get_xdata()[0], ring.get_ydata()[0]) == (4, RANKER.coverage_[3])
-    assert label == f"selected: 4, which cover {RANKER.coverage_[3]:.0%}"
-    assert ax.get_title(loc="left").replace("\n", " ") == f"{RANKER.suggestion_}."
+    np.testing.assert_array_equal(curve.get_ydata(), RANKER.explained_)
+    ((components, _),) = starting(ax, "by as many principal components")
+    wanted = RANKER.explained_by_components(TABLE)
+    np.testing.assert_array_equal(components.get_ydata(), wanted)
+    assert not starting(plot_explained(RANKER), "by as many")
+    title = ax.get_title(loc="left").replace("\n", " ")
+    assert title == RANKER.summary()
 
 
-def test_band():
-    ranker = cover()
-    ax = plot_coverage(ranker)
-    said = ranker.suggestion_
-    assert len(starting(ax, "band")) == (said.low < said.high)
-    object.__setattr__(said, "low", 2)
-    object.__setattr__(said, "high", 6)
-    ((band, label),) = starting(plot_coverage(ranker), "band")
-    assert label == "band: 2–6"
-    assert band.get_x() == 2
-    assert band.get_width() == 4
+def test_suggested_and_selected():
+    for n, ranked in ((2, 20), (4, 20)):
+        ranker = cover(n_features_to_select=n, n_ranked=ranked)
+        ax = plot_explained(ranker)
+        count = ranker.n_features_suggested_
+        ((star, label),) = starting(ax, "suggested")
+        assert star.get_xdata()[0] == count
+        assert star.get_ydata()[0] == ranker.explained_[count - 1]
+        assert label.startswith(f"suggested: {count}, which explain")
+        marks = starting(ax, "selected")
+        assert len(marks) == (n != count)
+        for ring, label in marks:
+            at = ring.get_xdata()[0], ring.get_ydata()[0]
+            assert at == (n, ranker.explained_[n - 1])
+            assert label == f"selected: {n}, which explain {at[1]:.0%}"
 
 
 def test_nothing_is_suggested():
     noise = np.random.default_rng(4).normal(size=(40, 150))
-    ranker = cover(noise, None)
+    ranker = cover(noise, None, n_ranked=64)
     assert ranker.n_features_ > ranker.n_ranked_
-    ax = plot_coverage(ranker)
-    for start in ("suggested", "selected", "needed", "band", "of what"):
+    ax = plot_explained(ranker)
+    for start in ("suggested", "selected"):
         assert not starting(ax, start)
     assert "No small subset" in ax.get_title(loc="left")
     pixels(ax)
 
 
-def test_too_few_picks():
-    ranker = cover(n_features_to_select=2, n_ranked=3)
-    assert ranker.suggestion_.more
-    ax = plot_coverage(ranker)
-    ((line, label),) = starting(ax, "needed")
-    assert label == f"needed: at least {ranker.suggestion_.low}"
-    assert line.get_xdata()[0] == ranker.suggestion_.low
-    assert starting(ax, "of what is kept")
-    pixels(ax)
-
-
 def test_one_pick():
-    pixels(plot_coverage(cover(X[:, [0, 20]], 1)))
+    pixels(plot_explained(cover(X[:, [0, 20]], 1)))
 
 
 def test_wrong_rankers():
     with pytest.raises(UsageError, match=r"needs a fitted Cover"):
-        plot_coverage(PAPER)
+        plot_explained(PAPER)
     with pytest.raises(UsageError, match="ranker must be a fitted ranker, not Attr"):
-        plot_coverage(RANKER.network_)
+        plot_explained(RANKER.network_)
     with pytest.raises(NotFittedError):
-        plot_coverage(Cover())
+        plot_explained(Cover())
     with pytest.raises(UsageError) as caught:
         plot_quality(RANKER)
     assert str(caught.value) == (
         "plot_quality shows thresholds, and Cover has none. "
-        "plot_coverage shows how much of the table its picks cover."
+        "plot_explained shows how much of the table its picks explain."
     )
 
 
@@ -132,7 +120,7 @@ def test_without_the_extra(monkeypatch):
 
     monkeypatch.setattr("franet._common.optional.import_module", no_module)
     with pytest.raises(MissingExtraError, match=r"franet\[plot\]"):
-        plot_coverage(RANKER)
+        plot_explained(RANKER)
 
 
 def test_network_shows_signs():
