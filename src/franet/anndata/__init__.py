@@ -111,7 +111,8 @@ def rank_features(
     ['g0', 'g1', 'g2']
     >>> adata.var.loc["g1.2", "franet_representative"]
     'g1'
-    >>> print(adata.uns["franet"]["summary"])
+    >>> print(adata.uns["franet"]["n_suggested"])
+    3
     """
     anndata = require("anndata", "Ranking AnnData", "anndata")
     from sklearn.base import clone

@@ -205,10 +205,11 @@ class Cover(ConstrainedRanker):
     >>> list(X.columns[cover.order_[:3]])
     ['mean concave points', 'mean fractal dimension', 'worst texture']
     >>> cover.explained_[:3].round(3)
-    array([0.392, 0.54 , 0.608])
+    array([0.412, 0.569, 0.635])
     >>> cover.n_features_suggested_
-    8
-    >>> print(cover.summary())
+    5
+    >>> len(cover.members_[cover.order_[0]])
+    12
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

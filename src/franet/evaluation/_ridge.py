@@ -63,6 +63,7 @@ class RidgeReconstruction(BaseEstimator):
     >>> mine = ["mean radius", "mean texture", "mean smoothness"]
     >>> model = RidgeReconstruction(mine).fit(X[:400])
     >>> print(f"{model.explained_:.3f}")
+    0.549
     >>> rebuilt = model.predict(X.loc[400:, mine])
     >>> rebuilt.shape
     (169, 30)
