@@ -87,9 +87,9 @@ class Cover(ConstrainedRanker):
     {groups}
     n_ranked : int, default=None
         How many features are picked one after another, at least as many as
-        `n_features_to_select` asks for; None: that number, at least 64. With
-        ``"auto"`` more are picked where the suggestion needs them. The others are
-        ordered by what each would add after the last pick.
+        `n_features_to_select` asks for; None: that number. With ``"auto"`` 64, and more
+        where the suggestion needs them. The others are ordered by what each would add
+        after the last pick.
     backend : str, default="auto"
         Where it is computed: ``"numpy"`` (the cores of this machine), ``"torch"`` or a
         torch device (``"cuda"``, ``"cuda:1"``, ``"torch:cpu"``). ``"auto"`` is a GPU
@@ -159,41 +159,40 @@ class Cover(ConstrainedRanker):
 
     Notes
     -----
-    Each pick raises three shares of the table, each measured on samples that were left
-    out, one after the other. With ``w_j`` what feature j counts and S the picks:
+    Each pick raises two shares of the table, each measured on samples that were left
+    out, one after the other. With S the picks:
 
-    - by representatives, ``Σ_j w_j max_{s ∈ S} c_js``, where c_js is the share of
-      feature j that ridge regression on s alone predicts: facility location [1]_;
-    - linear, the share that ridge regression on all of S predicts: column subset
-      selection [2]_ with leave-one-out errors [3]_;
+    - linear, the share of all features, weighted, that ridge regression on S predicts:
+      column subset selection [1]_ with leave-one-out errors [2]_;
     - by neighbors: the share of the 32 leading principal components of the table that
       the mean of the five nearest other samples, by the columns S, rebuilds.
 
-    A feature that few samples decide cannot win by them, because they are left out. The
-    64 features that add most to the first two shares are candidates; picked is the one
-    that adds most to all three, each gain divided by how much the best candidate
-    exceeds the median one. The shares count 1, 3 and 1 times, the third less for the
-    first four picks: who is near in one column is hardly ever near in all.
-    ``objective="linear"`` takes the second share alone; with ``"neighbors"`` they count
-    1, 1 and 2 times.
+    The 32 features that add most to the linear share are candidates. Picked is the one
+    that adds most to both, each gain divided by how much the best candidate exceeds the
+    median one. The second share counts less for the first four picks: who is near in
+    one column is hardly ever near in all. ``objective="linear"`` takes the first share
+    alone; with ``"neighbors"`` the second one counts twice. A feature for which a
+    sample would have a leverage of more than 0.3 of what is left to it comes after all
+    others. Where no feature would lower the error of samples left out, the penalty of
+    the regression, five samples at first, is raised.
 
     Picks are nested: the best 16 start with the best 8. Neither units (with the default
-    `scale`) nor the order of rows matter; the order of columns matters only among
-    copies, of which the first is picked. Of more than 512 features, 512 are represented
-    in the first share; neighbors are searched among 512 samples, and at least 64 are
-    rebuilt; above 4,096 samples the first two shares leave none out, or, where there
-    are more than 1,024 features, are those of 4,096 samples. What is drawn depends on
-    the content of samples and features, with a fixed seed. It takes O(m·n) for each
-    pick after O(m·n·min(m, n)) for the first, and about six float64 copies of the
-    table; a sparse table is made dense.
+    `scale`) nor the order of rows matter; the order of columns matters only among equal
+    ones, of which the first is picked. Neighbors are searched among 512 samples, and at
+    least 64 are rebuilt. Of more than 4,096 samples these are drawn; with up to 1,024
+    features the linear share is that of all samples then. What is drawn depends on the
+    content of samples, with a fixed seed.
+
+    It takes O(m·n) for each pick after O(m·n·min(m, n)) for the first, with m the
+    samples that are used. A float64 copy of these is kept, and two in float32 that find
+    candidates; gains of candidates are computed in float64. A sparse or stored table is
+    read in three passes, and only the drawn samples are in memory, dense.
 
     References
     ----------
-    .. [1] G. L. Nemhauser, L. A. Wolsey, M. L. Fisher. An analysis of approximations
-       for maximizing submodular set functions. Mathematical Programming 14, 1978.
-    .. [2] A. K. Farahat, A. Ghodsi, M. S. Kamel. Efficient greedy feature selection
+    .. [1] A. K. Farahat, A. Ghodsi, M. S. Kamel. Efficient greedy feature selection
        for unsupervised learning. Knowledge and Information Systems 35, 2013.
-    .. [3] D. M. Allen. The relationship between variable selection and data
+    .. [2] D. M. Allen. The relationship between variable selection and data
        augmentation and a method for prediction. Technometrics 16, 1974.
 
     Examples
