@@ -198,7 +198,7 @@ def test_a_report_never_replaces_its_input(make, tmp_path):
 @pytest.mark.parametrize("name", NAMES)
 def test_stability(name):
     found = fitted(name).stability(TABLE, n_halves=4)
-    assert "4 draws (bootstrap), first 3 of 16 features" in repr(found)
+    assert "4 half-samples, first 3 of 16 features" in repr(found)
 
 
 @pytest.mark.parametrize(
