@@ -1,4 +1,4 @@
-"""Facility location: the features that stand for all the others."""
+"""Facility location: the features that represent all the others."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from franet.pairs.similarity._standardize import feature_rows, standardize
 from franet.pairs.tiles import Tile, TileGrid, TileRunner, block_size
 from franet.rankers._greedy import GreedyRanker, Picked, first_best
 
-# Up to so many features what each would add is known for all; of more, for some.
+# The most features of which all gains are known; how many are drawn of more.
 EXACT, TARGETS = 2048, 1024
 # A feature that is covered up to this is a copy of a pick.
 _COPY = 1e-9
@@ -31,7 +31,7 @@ _ITSELF = 1e-3
 _BATCH = 16
 # Features along a stripe of such a product: 0.5 MB.
 _STRIPE = 4096
-# Features on each side of a block of what is kept up to date: 8 MB.
+# Features whose gains one thread keeps up to date at a time.
 _PART = 1024
 # Correlations that are kept, 128 MB in float32; if there are more, none is.
 _KEPT = 2**25
@@ -40,7 +40,7 @@ _MANY = 8
 
 
 class FacilityLocation(GreedyRanker):
-    """Rank features by how well they stand for all others, one after another.
+    """Rank features by how well they represent all others, one after another.
 
     Each pick maximises the increase of the coverage
 
