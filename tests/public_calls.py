@@ -355,7 +355,7 @@ def write_network():
 def representation():
     found = MADE["cover"].network_.representation
     first = int(found.representatives[0])
-    found.stood_for(first)
+    found.represented_by(first)
     found.between(np.array([first]), np.array([first]))
     found.of(np.arange(9))
 

@@ -352,7 +352,15 @@ APART = {
     "report.render",
     "report.write",
 }
+ALL_PICKS = Cover(2, n_ranked=X.shape[1]).fit(X)
 METHODS = {
+    "cover.suggest": (ALL_PICKS.suggest, {}, {"share": 0.3}),
+    "cover.represent": (COVER.represent, {}, {"k": 1, "level": 1e-9}),
+    "cover.explained_by_components": (
+        COVER.explained_by_components,
+        {"X": X},
+        {"X": X[::2], "n_components": 2},
+    ),
     "stability": (
         PAPER.stability,
         {"X": X, "n_halves": 6},
