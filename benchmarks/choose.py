@@ -24,7 +24,7 @@ import field
 import numpy as np
 from store import Store
 
-from franet.cover import _fit, _shares
+from franet.cover import _fit, _linear, _shares
 
 OUT = Path(__file__).resolve().parent / "results" / "choose.csv"
 FOLDS = 3
@@ -40,7 +40,7 @@ class Variant:
 
 
 def counts(*shares: float) -> Variant:
-    """Return how often shares count: by representatives, linear, by neighbors."""
+    """Return how often shares count: linear, by neighbors."""
     return Variant(((_fit, "OBJECTIVES", {"balanced": shares}),))
 
 
@@ -50,20 +50,18 @@ def of_all(value: float) -> Any:
 
 
 VARIANTS = {
-    "as it is (1, 3, 1)": Variant(),
-    "representatives alone": counts(1, 0, 0),
-    "linear alone": counts(0, 1, 0),
+    "as it is (1, 1)": Variant(),
+    "linear alone": counts(1, 0),
     # Linear gains alone make the short list.
-    "neighbors alone, of a linear short list": counts(0, 1e-9, 1),
-    "without representatives (0, 3, 1)": counts(0, 3, 1),
-    "without linear (1, 0, 1)": counts(1, 0, 1),
-    "without neighbors (1, 3, 0)": counts(1, 3, 0),
-    "each share once (1, 1, 1)": counts(1, 1, 1),
-    "neighbors twice (1, 3, 2)": counts(1, 3, 2),
+    "neighbors alone, of a linear short list": counts(1e-9, 1),
+    "linear twice (2, 1)": counts(2, 1),
+    "neighbors twice (1, 2)": counts(1, 2),
     # The share of picks made is 0 / 0 at first, and min(1, NaN) is 1.
     "neighbors in full from the first pick": Variant(((_fit, "_NEAR", np.float64(0)),)),
-    "32 candidates": Variant(((_fit, "_SHORT", 32),)),
-    "128 candidates": Variant(((_fit, "_SHORT", 128),)),
+    "16 candidates": Variant(((_fit, "_SHORT", 16),)),
+    "64 candidates": Variant(((_fit, "_SHORT", 64),)),
+    "a penalty of one sample": Variant(((_linear, "PENALTY", 1.0),)),
+    "without the guard by leverage": Variant(((_linear, "_LEVERAGE", np.inf),)),
     "1,024 samples, 128 rebuilt": Variant(
         ((_shares, "SAMPLES", 1024), (_shares, "PAIRS", 2**17))
     ),

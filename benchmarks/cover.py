@@ -2,11 +2,12 @@
 
 ``python benchmarks/cover.py`` measures all; ``--only NAME`` one of them:
 
-- *speed*: 64 features of 85 × 22,283 against ``FRANe()``, and of 100 × 100,000
-  against fastcan. Both of a pair run in turn in one process.
-- *rankers*: 16 and 64 features by ``FacilityLocation`` and ``ColumnSubset`` against
-  fastcan with as many components, at the sizes of `SIZES`, on one core. All of a size
-  run in turn in one process.
+- *rankers*: 16 and 64 features by ``Cover``, ``FacilityLocation`` and ``ColumnSubset``
+  against fastcan with as many components, at the sizes of `SIZES`, on one core. All of
+  a size run in turn in one process.
+- *large*: time and peak memory of a sparse table of the size of an atlas of cells, of
+  one that is nearly empty, and of a stored one of ``--gigabytes`` (20), each in a
+  process of its own, on all cores; of the stored one also how long it takes to read it.
 - *drawn*: which share of the coverage of exact picks ``FacilityLocation`` reaches on
   tables of which it draws the features that it estimates gains by.
 - *general*: tables of scikit-learn, made ones and lung_small, against fastcan, CUR,
@@ -39,11 +40,6 @@ HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"
 COLUMNS = ["part", "ranker", "table", "value", "unit", "bar", "note"]
 K = 64
-# A table, the yardstick, how many times its time is allowed, and how often.
-SPEED = {
-    "85 x 22,283": (22_283, 85, "classic", 2.0, 5),
-    "100 x 100,000": (100_000, 100, "fastcan", 5.0, 3),
-}
 # Samples and features of tables on which greedy rankers are timed, and how often.
 SIZES = {
     (60, 400): 9,
@@ -53,7 +49,7 @@ SIZES = {
     (100, 100_000): 1,
     (100_000, 100): 1,
 }
-GREEDY = ("facility-location", "column-subset")
+GREEDY = ("cover", "facility-location", "column-subset")
 # Data sets of more features than are all represented.
 DRAWN = ("lymphoma", "PCMAC", "TOX-171", "Prostate-GE", "nci9")
 # How many times fastcan's time is allowed; so many seconds are, at any size.
@@ -61,29 +57,13 @@ TIMES, SHORT = 2.0, 0.05
 Rows = list[dict[str, Any]]
 
 
-def speed() -> Rows:
-    """Return times, and how many times that of the yardstick they are."""
-    rows = []
-    for shape, (n, m, yardstick, bar, repeats) in SPEED.items():
-        found = _in_child(tables.factors(n, m=m), yardstick, repeats)
-        ratio = found["cover"] / found[yardstick]
-        note = f"{repeats} times in turn, medians"
-        rows += [
-            _row("speed", yardstick, shape, found[yardstick], "s", "", note),
-            _row("speed", "cover", shape, found["cover"], "s", "", note),
-            _row("speed", "cover", shape, found["memory_mb"], "MB", "", "both, peak"),
-            _row("speed", f"cover / {yardstick}", shape, ratio, "times", bar),
-        ]
-    return rows
-
-
 def rankers() -> Rows:
-    """Return times of the other greedy rankers, and how many times fastcan's."""
+    """Return times of greedy rankers, and how many times fastcan's."""
     rows = []
     for (m, n), repeats in SIZES.items():
         X = tables.factors(n, m=m).astype(np.float64)
         for k in (16, K):
-            found = _in_child(X, "fastcan", repeats, k)
+            found = _in_child(X, repeats, k)
             table = f"{m:,} x {n:,}, {k} features"
             note = f"{repeats} times in turn, medians" if repeats > 1 else "once"
             fastcan = found["fastcan"]
@@ -157,20 +137,15 @@ def _row(*cells: Any) -> dict[str, Any]:
     return row
 
 
-def _in_child(
-    X: np.ndarray, yardstick: str, repeats: int, k: int | None = None
-) -> dict[str, float]:
-    """Return times of the yardstick and of `Cover`, or on one core of other rankers.
-
-    With `k` these pick as many; without, `K` are picked.
-    """
-    cores = {} if k is None else {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+def _in_child(X: np.ndarray, repeats: int, k: int) -> dict[str, float]:
+    """Return times of fastcan and of greedy rankers that pick k, on one core."""
+    cores = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.npy"
         np.save(path, X)
-        command = [sys.executable, __file__, "--child", str(path), yardstick]
+        command = [sys.executable, __file__, "--child", str(path)]
         done = subprocess.run(
-            [*command, str(repeats), str(k or 0)],
+            [*command, str(repeats), str(k)],
             capture_output=True,
             text=True,
             check=False,
@@ -181,12 +156,11 @@ def _in_child(
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 
-def child(path: str, yardstick: str, repeats: int, k: int) -> None:
+def child(path: str, repeats: int, k: int) -> None:
     """Fit all on a small table, so that all is compiled, then measure in turn."""
     warnings.simplefilter("ignore")
     X = np.load(path)
-    names = (yardstick, *(GREEDY if k else ["cover"]))
-    times: dict[str, list[float]] = {name: [] for name in names}
+    times: dict[str, list[float]] = {name: [] for name in ("fastcan", *GREEDY)}
     for few in (X[:200, :1200], X[:60, :3000]):
         for name in times:
             _work(name, np.ascontiguousarray(few), k)()
@@ -194,22 +168,122 @@ def child(path: str, yardstick: str, repeats: int, k: int) -> None:
         for name, found in times.items():
             found.append(seconds(_work(name, X, k)))
     medians = {name: float(np.median(found)) for name, found in times.items()}
-    print(json.dumps({**medians, "memory_mb": peak_mb()}))
+    print(json.dumps(medians))
 
 
 def _work(name: str, X: np.ndarray, k: int) -> Callable[[], Any]:
-    from franet import Cover, FRANe
+    from franet import Cover
     from franet.rankers import get
 
     if name == "fastcan":
         from peers import fastcan
 
-        return lambda: fastcan(X, k or K)
-    if k:
-        given = {"n_jobs": 1} if name == "facility-location" else {}
-        return lambda: get(name)(n_features_to_select=k, **given).fit(X)
-    ranker = (Cover if name == "cover" else FRANe)(n_features_to_select=K)
-    return lambda: ranker.fit(X)
+        return lambda: fastcan(X, k)
+    if name == "cover":
+        return lambda: Cover(k, n_jobs=1).fit(X)
+    given = {"n_jobs": 1} if name == "facility-location" else {}
+    return lambda: get(name)(n_features_to_select=k, **given).fit(X)
+
+
+def large(gigabytes: float) -> Rows:
+    """Return time and memory of sparse and stored tables, and whether bars are met."""
+    rows = []
+    for name, (k, seconds_bar, mb_bar) in LARGE.items():
+        command = [sys.executable, __file__, "--large", name, str(k), str(gigabytes)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise RuntimeError(done.stderr.strip().splitlines()[-1])
+        found = json.loads(done.stdout.strip().splitlines()[-1])
+        table = f"{found['shape']}, {k} features"
+        bar = seconds_bar or found["bar"]
+        rows += [
+            _row("large", "cover", table, found["seconds"], "s", bar),
+            _row("large", "cover", table, found["memory_mb"], "MB", mb_bar),
+        ]
+        if "read" in found:
+            cells = "one read", table, found["read"], "s"
+            rows.append(_row("large", *cells, "", "three, and the fit, are the bar"))
+    return rows
+
+
+def measure_large(name: str, k: int, gigabytes: float) -> None:
+    """Make a table, and measure one fit of it, in a process of its own."""
+    from franet import Cover
+
+    Cover(4).fit(np.random.default_rng(0).normal(size=(60, 40)))
+    with tempfile.TemporaryDirectory() as folder:
+        X = MAKE[name](Path(folder), gigabytes)
+        shape = " x ".join(f"{size:,}" for size in X.shape)
+        found: dict[str, Any] = {"shape": f"{name}, {shape}"}
+        ranker = Cover(k)
+        found["seconds"] = seconds(lambda: ranker.fit(X))
+        found["memory_mb"] = peak_mb()
+        if name == "stored":
+            found["read"] = seconds(lambda: _read(X))
+            part = np.array(X[: ranker.n_drawn_])
+            found["bar"] = 3 * found["read"] + seconds(lambda: Cover(k).fit(part))
+    print(json.dumps(found))
+
+
+def _read(X: np.ndarray) -> None:
+    """Read a mapped table once, as a fit does: in pieces that are given back."""
+    from franet.pairs.columns import open_columns
+
+    for _, part in open_columns(X).row_pieces(2**25):
+        part.sum()
+
+
+def cells(folder: Path, gigabytes: float) -> Any:
+    """Return log counts of 38,000 cells and 32,000 genes, 5 % of them not zero."""
+    from scipy import sparse
+
+    rng = np.random.default_rng(0)
+    programs = rng.gamma(0.3, size=(10, 32_000)).astype(np.float32)
+    parts = []
+    for _ in range(76):
+        rates = rng.gamma(1.0, size=(500, 10)).astype(np.float32) @ programs
+        parts.append(sparse.csr_array(rng.poisson(rates * 0.0175).astype(np.float32)))
+    X = sparse.vstack(parts, format="csr")
+    X.data = np.log1p(X.data)
+    return X
+
+
+def nearly_empty(folder: Path, gigabytes: float) -> Any:
+    """Return a sparse table of which one cell in a thousand is filled."""
+    from scipy import sparse
+
+    rng = np.random.default_rng(0)
+    given = {"density": 1e-3, "format": "csr", "rng": rng}
+    return sparse.random_array((20_000, 5_000), **given)
+
+
+def stored(folder: Path, gigabytes: float) -> Any:
+    """Return a mapped file of float64 with 5,000 columns."""
+    rng, n = np.random.default_rng(0), 5_000
+    m = int(gigabytes * 1e9 / (8 * n))
+    path = folder / "table.npy"
+    X = np.lib.format.open_memmap(path, "w+", np.float64, (m, n))
+    loads = rng.normal(size=(20, n))
+    for at in range(0, m, 5_000):
+        b = min(5_000, m - at)
+        X[at : at + b] = rng.normal(size=(b, 20)) @ loads
+        X[at : at + b] += rng.normal(size=n)
+    X.flush()
+    del X
+    return np.load(path, mmap_mode="r")
+
+
+# Features, and the seconds and megabytes that are allowed; 0: what reading takes.
+LARGE = {
+    "cells": (150, 900.0, 8_000.0),
+    "nearly empty": (16, 5.0, 8_000.0),
+    "stored": (16, 0.0, 2_000.0),
+}
+MAKE: dict[str, Callable[[Path, float], Any]] = {
+    "cells": cells,
+    "nearly empty": nearly_empty,
+    "stored": stored,
+}
 
 
 def write(rows: Rows) -> None:
@@ -218,6 +292,7 @@ def write(rows: Rows) -> None:
     path = RESULTS / "cover.csv"
     earlier = list(csv.DictReader(path.open(newline=""))) if path.exists() else []
     new = {row["part"] for row in rows}
+    earlier = [row for row in earlier if row["part"] in PARTS]
     rows = [row for row in earlier if row["part"] not in new] + rows
     rows.sort(key=lambda row: list(PARTS).index(row["part"]))
     with path.open("w", newline="") as file:
@@ -237,21 +312,27 @@ def _text(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-PARTS = {"speed": speed, "rankers": rankers, "drawn": drawn, "general": general}
+PARTS = {"rankers": rankers, "large": large, "drawn": drawn, "general": general}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", action="append", choices=list(PARTS))
-    parser.add_argument("--child", nargs=4, help=argparse.SUPPRESS)
+    parser.add_argument("--gigabytes", type=float, default=20.0)
+    parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
+    parser.add_argument("--large", nargs=3, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.child:
-        path, yardstick, repeats, k = given.child
-        child(path, yardstick, int(repeats), int(k))
+        path, repeats, k = given.child
+        child(path, int(repeats), int(k))
+        return
+    if given.large:
+        name, k, gigabytes = given.large
+        measure_large(name, int(k), float(gigabytes))
         return
     for name, part in PARTS.items():
         if given.only is None or name in given.only:
-            rows = part()
+            rows = part(given.gigabytes) if part is large else part()
             write(rows)
             show(rows)
 
