@@ -43,7 +43,7 @@ def opened(browser, path, size=LAPTOP, scheme="light"):
         context.close()
     outside = [url for url in asked if not url.startswith(("data:", "blob:"))]
     assert outside == [path.as_uri()]
-    assert said == []
+    assert said == [], said
 
 
 def rows(page):

@@ -108,7 +108,9 @@ def test_weights(data, tmp_path, ending):
     ranker = Cover(4, weights={0: 7.0}).fit(X)
     path.write_text(f"g0{mark}7\n")
     summary = read(data, "--top", 4, "--weights", path)
-    assert summary["gains"] == pytest.approx(ranker.gains_, rel=1e-9)
+    assert [row["explained"] for row in summary["features"]] == pytest.approx(
+        ranker.explained_, rel=1e-9
+    )
     path.write_text("\n".join(f"{name}{mark}0" for name in NAMES))
     line = fails("rank", data, "--weights", path, code=2)
     assert line == (

@@ -52,7 +52,7 @@ def test_the_same_as_in_python(cells):
     assert notes.pop("scale") == notes["params"]["scale"] == "standard"
     assert notes["params"]["weights"] == "variance"
     assert sorted(notes) == sorted(others)
-    assert notes["suggestion"]["text"] == others["suggestion"]["text"]
+    assert notes["summary"] == others["summary"]
     assert notes["params"] == others["params"]
 
 

@@ -110,6 +110,7 @@ def test_rankers_find_the_representatives(ranker, seed):
 
 @pytest.mark.parametrize("ranker", [ColumnSubset, FacilityLocation])
 @pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.filterwarnings("ignore::franet.DegenerateRankingWarning")
 def test_greedy_rankers_never_pick_a_copy(ranker, seed):
     made = make_groups(100, 4, [3, 5, 8, 13], duplicates=15, random_state=seed)
     best = first(ranker, made.X, 4)

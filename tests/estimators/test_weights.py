@@ -78,7 +78,7 @@ def test_rules_stay(given):
 @pytest.mark.parametrize("form", FORMS)
 def test_draws_are_fits_with_the_same_weights(form):
     fitted = Cover(3, weights=FORMS[form]).fit(frame())
-    draws = Draws(fitted, X, 4, "half", 0)
+    draws = Draws(fitted, X, 4, 0)
     draws.run(1)
     for number, ranks in enumerate(draws.ranks):
         wanted = Cover(3, weights=NUMBERS).fit(X[draws._rows(number)])

@@ -85,8 +85,10 @@ def members(group):
     return found
 
 
-def wait_for(condition):
+def wait_for(condition, process=None):
     while not condition():
+        # What has ended will not change any more.
+        assert process is None or process.poll() is None, process.communicate()[1]
         time.sleep(0.02)
 
 
@@ -151,7 +153,7 @@ def test_workers_end_with_their_parent(tmp_path, start, ranker):
     begun.mkdir()
     code = f"work(['a'], {{'r': {ranker}({str(begun)!r})}}, 2)"
     process = start(CODE + code, tmp_path / "results")
-    wait_for(lambda: len(list(begun.iterdir())) == 2)
+    wait_for(lambda: len(list(begun.iterdir())) == 2, process)
     assert {int(each.name) for each in begun.iterdir()} < set(members(process.pid))
     process.kill()
     process.wait()

@@ -6,11 +6,11 @@ import errno
 import mmap
 import os
 import secrets
-import shutil
 import sys
 import tempfile
 import threading
 import weakref
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -112,15 +112,23 @@ class _Folder:
         # Named, and bound to go with the object, before it is there.
         name = f"franet-{secrets.token_hex(8)}"
         self.name = str(Path(tempfile.gettempdir()) / name)
-        self._removal = weakref.finalize(
-            self, shutil.rmtree, self.name, ignore_errors=True
-        )
+        self._removal = weakref.finalize(self, _remove, self.name)
         os.mkdir(self.name, 0o700)
 
     def cleanup(self) -> None:
         """Remove the folder with all that is in it."""
-        shutil.rmtree(self.name, ignore_errors=True)
+        _remove(self.name)
         self._removal.detach()
+
+
+def _remove(folder: str) -> None:
+    """Remove a folder of files as far as that is possible."""
+    # shutil.rmtree opens folders by a number, which an interrupt can lose.
+    with suppress(OSError):
+        for name in os.listdir(folder):
+            with suppress(OSError):
+                os.unlink(os.path.join(folder, name))
+        os.rmdir(folder)
 
 
 class ArrayStore:

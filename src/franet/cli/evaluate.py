@@ -9,7 +9,6 @@ from typing import Any
 import click
 
 from franet.cli import _judging, _options, _screen
-from franet.cli._constraints import read_columns
 from franet.cli._errors import name_columns
 from franet.cli._paths import Command, Reads
 from franet.exceptions import UsageError
@@ -82,6 +81,7 @@ def evaluate(
     its first features. Random columns and column-subset are judged too. The last lines
     say which ranker is best where, and how many features to keep.
     """
+    from franet.cli._constraints import read_columns
     from franet.evaluation import evaluate as judge
     from franet.evaluation.measures import check_measures, feature_counts
     from franet.evaluation.records import Row

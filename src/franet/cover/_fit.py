@@ -310,10 +310,11 @@ class Picker:
 
     def _next(self) -> bool:
         """Pick a feature; return whether there was one."""
-        if not self._candidates().any():
-            return False
-        part, gains = self._short_list()
         forced = self._choice.forced()
+        if self._candidates().any():
+            part, gains = self._short_list()
+        elif forced is None:
+            return False
         if forced is not None:
             part = np.array([forced])
             gains = self._linear.exact_gains(part)

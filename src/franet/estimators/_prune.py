@@ -412,8 +412,8 @@ class DropCorrelated(FeatureSelector):
     >>> pruned.result_.to_frame().round(3).head(3)
                column   representative      r      reason
     0     mean radius  worst perimeter  0.965  correlated
-    1  mean perimeter  worst perimeter  0.970  correlated
-    2       mean area  worst perimeter  0.959  correlated
+    1    mean texture    worst texture  0.912  correlated
+    2  mean perimeter  worst perimeter  0.970  correlated
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = constraints(PRUNE)

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from franet._common.features import FeatureIndex
 from franet.exceptions import DataError, UsageError
@@ -18,7 +17,7 @@ def is_list(given: Any) -> bool:
     return isinstance(given, Iterable) and not is_one
 
 
-class ChosenColumns(BaseEstimator):  # type: ignore[misc]
+class ChosenColumns:
     """Ranks chosen columns in their order, then the others in that of the table.
 
     Parameters
@@ -34,6 +33,10 @@ class ChosenColumns(BaseEstimator):  # type: ignore[misc]
 
     def __init__(self, columns: list[int]) -> None:
         self.columns = columns
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return what a clone is made of."""
+        return {"columns": self.columns}
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Rank the columns of a table.

@@ -73,7 +73,7 @@ def summarize_groups(
     >>> from franet.report import summarize_groups
     >>> X = [[1, 2, 0], [2, 4, 1], [3, 7, 0], [4, 8, 1]]
     >>> summarize_groups(drop_correlated(X))["groups"][0]["members"]
-    [{'name': 'x1', 'r': 0.991}]
+    [{'name': 'x1', 'r': 0.984}]
     """
     kinds.check_value("top", top, top >= 1, "a report lists at least one group.")
     names, groups = result.names, result.groups

@@ -364,7 +364,9 @@ def left():
     return sum("deleted" in os.readlink(at) for at in links if os.path.islink(at))
 
 # A tile that was under way may still be.
-while left():
+for _ in range(200):
+    if not left():
+        break
     time.sleep(0.05)
 print(stopped, len(os.listdir(sys.argv[1])), threading.active_count())
 print(len(stored) >= 8, left())
