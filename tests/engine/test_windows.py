@@ -122,7 +122,9 @@ def test_a_million_features_make_parts_of_few():
 
 
 def test_every_pass_can_be_put_together():
-    own = {kind for kind in Pass.__subclasses__() if "franet.engine." in kind.__module__}
+    own = {
+        kind for kind in Pass.__subclasses__() if "franet.engine." in kind.__module__
+    }
     assert {Gather, Strongest} < own
     for kind in own - {Gather, Strongest}:
         assert kind.layout, kind

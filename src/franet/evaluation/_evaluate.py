@@ -190,7 +190,7 @@ def suggestion(
 
 def _name_by_position(ranker: Any, names: Any) -> None:
     """Have a ranker take columns by position: tables without names are ranked."""
-    if names is not None:
+    if names is not None and not isinstance(ranker, ChosenColumns):
         ranker.set_params(**by_position(ranker.get_params(deep=False), names))
 
 
