@@ -64,7 +64,7 @@ def test_json(data):
     assert [row["index"] for row in summary["features"]] == ranker.order_[:4].tolist()
     for row in summary["features"]:
         assert set(row) == {
-            "rank", "name", "index", "score", "explained", "increase", "n_members",
+            "rank", "name", "index", "explained", "increase", "n_members",
             "mean_abs_r",
         }  # fmt: skip
     every = fitted(n_ranked=10)
@@ -77,7 +77,7 @@ def test_json(data):
     assert summary["parameters"] == {
         "n_features_to_select": 4, "similarity": "correlation", "scale": "standard",
         "weights": "robust", "objective": "balanced", "include": None,
-        "exclude": None, "cost": None, "groups": None, "n_ranked": 64,
+        "exclude": None, "cost": None, "groups": None, "n_ranked": "auto",
         "backend": "auto", "max_memory": None, "n_jobs": None,
     }  # fmt: skip
 
@@ -108,7 +108,7 @@ def test_every_feature_names_its_representative(tmp_path, ending):
         mark = "," if ending == "csv" else "\t"
         frame = pd.read_csv(output, sep=mark, float_precision="round_trip")
     assert list(frame) == [
-        "rank", "feature", "index", "score", "selected", "explained", "increase",
+        "rank", "feature", "index", "selected", "explained", "increase",
         "representative", "correlation", "n_members",
     ]  # fmt: skip
     ranker = Cover(3).fit(table)

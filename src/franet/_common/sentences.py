@@ -187,6 +187,7 @@ def how_stable(
     agreement: float,
     permuted: Sequence[float],
     has_choice: bool = True,
+    is_all: bool = True,
 ) -> str:
     """Return whether other samples would lead to the same selection.
 
@@ -204,6 +205,8 @@ def how_stable(
         The same for tables whose columns are permuted; empty if not known.
     has_choice : bool, default=True
         Whether anything else could be picked.
+    is_all : bool, default=True
+        Whether these are all picks, and not the first of them.
 
     Examples
     --------
@@ -212,7 +215,8 @@ def how_stable(
     """
     if not has_choice:
         return "No other features could be picked: any samples would pick these."
-    these = "This pick" if n_picks == 1 else f"These {n_picks:,}"
+    which = f"{'these' if is_all else 'the first'} {n_picks:,}"
+    these = "This pick" if n_picks == 1 else which.capitalize()
     are = "is" if n_picks == 1 else "are"
     if permuted and agreement <= max(permuted):
         rates = _percentages(permuted)
@@ -224,17 +228,23 @@ def how_stable(
             sure = f"{these} {are} stable, but no more than for permuted columns"
             return f"{sure}: {compared}."
         return f"No more stable than for permuted columns: {compared}."
-    counts = f"{_of(n_again, n_picks)} stable"
+    counts = f"{_of(n_again, n_picks, which)} stable"
     if n_held > n_again:
-        number = "it is" if n_picks == 1 else f"{n_held:,}"
+        number = "but it is" if n_picks == 1 else f"{n_held:,}"
         counts += f", {number} if features with |r| ≥ {ALIKE} count as the same"
+    if n_again == n_picks:
+        same = "feature" if n_picks == 1 else "features"
+        return f"{these} {are} stable: other samples would pick the same {same}."
     if n_again >= MOST * n_picks:
-        sure = f"{these} {are} stable" if n_again == n_picks else counts
-        return f"{sure}: other samples would pick the same features."
+        return f"{counts}: other samples would pick nearly the same features."
     if n_held >= MOST * n_picks:
+        of_them, names = "groups: trust groups", "names"
+        if n_picks == 1:
+            of_them, names = "group: trust the group", "the name"
+        other = "another member" if n_picks == 1 else "other members"
         return (
-            "Other samples would pick other members of the same groups: trust groups, "
-            f"not names. {counts}."
+            f"Other samples would pick {other} of the same {of_them}, not {names}. "
+            f"{counts}."
         )
     if not n_held:
         them = "it" if n_picks == 1 else "them"
@@ -350,6 +360,25 @@ def where_best(title: str, found: Sequence[tuple[int, str, bool]]) -> str:
     return f"{title}: {'; '.join(parts)}."
 
 
+def nowhere_better(title: str) -> str:
+    """Return that no ranker beats random columns, as far as folds show.
+
+    Parameters
+    ----------
+    title : str
+        The measure.
+
+    Examples
+    --------
+    >>> nowhere_better("R²")
+    'R²: no ranker is clearly better than random columns, at any number of features.'
+    """
+    return (
+        f"{title}: no ranker is clearly better than random columns, at any number of "
+        "features."
+    )
+
+
 def recommended(
     title: str,
     ranker: str,
@@ -360,6 +389,8 @@ def recommended(
     best: float,
     verdict: str,
     suggested_by: str,
+    *,
+    is_all: bool = False,
 ) -> str:
     """Return which features to keep, by which measure.
 
@@ -383,12 +414,19 @@ def recommended(
         How it compares with random columns; "" if not known.
     suggested_by : str
         Which ranker suggests the number; "" if none does.
+    is_all : bool, default=False
+        Whether these are all features, for which it does not matter who ranks them.
 
     Examples
     --------
     >>> recommended("R²", "a", 8, (8, 8), 0.8, None, 0.9, "", "a")
     'By R², keep 8 features of a, as it suggests: 0.800.'
     """
+    if is_all and not suggested_by:
+        return (
+            f"By {title}, keep all {_features(n_features)}: no smaller number that was "
+            "judged is nearly as good."
+        )
     folds = ""
     if value_interval is not None:
         low, high = value_interval
@@ -422,12 +460,12 @@ def _series(counts: Sequence[int]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def _of(count: int, total: int) -> str:
+def _of(count: int, total: int, which: str) -> str:
     if total == 1:
         return "This pick is" if count else "This pick is not"
     if not count:
-        return f"None of these {total:,} picks is"
-    return f"{count:,} of these {total:,} picks {'is' if count == 1 else 'are'}"
+        return f"None of {which} picks is"
+    return f"{count:,} of {which} picks {'is' if count == 1 else 'are'}"
 
 
 def _percent(share: float) -> str:

@@ -27,7 +27,6 @@ from franet.estimators._constrained import ConstrainedRanker
 from franet.estimators._cover import LARGE
 from franet.estimators._draws import FEWEST
 from franet.estimators._stability import HALVES, PERMUTED, Stability
-from franet.estimators._validation import UNASKED
 from franet.exceptions import DataError
 from franet.pairs.alike import REDUNDANT, correlations, redundant_among
 from franet.pairs.columns import Columns
@@ -104,9 +103,8 @@ def rank_table(
     default = _check_constraints(X, labels, parameters, ranker)
     top = default if top is None else top
     parameters = {"n_features_to_select": top, **parameters}
-    if ranker == COVER and top != AUTO:
-        # To say how many are enough.
-        parameters = {"n_ranked": max(int(top), UNASKED), **parameters}
+    if ranker == COVER:  # to say how many are enough
+        parameters = {"n_ranked": AUTO, **parameters}
     start, worked = time.perf_counter(), time.process_time()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -268,7 +266,7 @@ def _picks(ranker: Any, X: Any, order: Any, labels: list[str]) -> dict[str, Any]
     if ranker.n_features_to_select == AUTO and not ranker.n_features_suggested_:
         order = order[:_DEFAULT_TOP]
     place = {int(j): i for i, j in enumerate(ranker.order_[: ranker.n_ranked_])}
-    features = _rows(ranker, order, labels)
+    features = _rows(order, labels)
     increases = np.diff(ranker.explained_, prepend=0.0).tolist()
     for row in features:
         j = row["index"]
@@ -328,12 +326,11 @@ def _plain(ranker: Any, X: Any, order: Any, labels: list[str]) -> dict[str, Any]
     }
 
 
-def _rows(ranker: Any, order: Any, labels: list[str]) -> list[dict[str, Any]]:
-    """Return features with their ranks and scores."""
-    scores = [_number(score) for score in ranker.scores_[order]]
+def _rows(order: Any, labels: list[str]) -> list[dict[str, Any]]:
+    """Return features with their ranks."""
     return [
-        {"rank": rank, "name": labels[j], "index": int(j), "score": score}
-        for rank, (j, score) in enumerate(zip(order, scores, strict=True), start=1)
+        {"rank": rank, "name": labels[j], "index": int(j)}
+        for rank, j in enumerate(order, start=1)
     ]
 
 
@@ -341,8 +338,9 @@ def _repeating(
     ranker: Any, order: Any, labels: list[str], partner: Any, weight: Any
 ) -> list[dict[str, Any]]:
     """Return features with the better one that each repeats most; -1: none."""
-    rows = _rows(ranker, order, labels)
+    rows = _rows(order, labels)
     for row, k, close in zip(rows, partner, weight, strict=True):
+        row["score"] = _number(ranker.scores_[row["index"]])
         row["redundant_with"] = labels[k] if k >= 0 else None
         row["similarity"] = _number(close)
     return rows

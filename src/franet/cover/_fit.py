@@ -106,6 +106,7 @@ def rank_by_cover(
     *,
     n_select: int | str | None,
     n_picks: int,
+    until_settled: bool = False,
     objective: str = "balanced",
     n_threads: int = 1,
     weights: str | NDArray[np.float64] = "robust",
@@ -122,7 +123,9 @@ def rank_by_cover(
     n_select : int, "auto" or None
         How many are selected: as many as are suggested if ``"auto"``, half if None.
     n_picks : int
-        How many are picked, at least; more if the suggestion asks for it.
+        How many are picked, at least.
+    until_settled : bool, default=False
+        Whether more are picked as long as the suggestion needs them.
     objective : {"balanced", "linear", "neighbors"}, default="balanced"
         Which shares of the table picks raise.
     n_threads : int, default=1
@@ -139,7 +142,7 @@ def rank_by_cover(
     table = make_table(rows, varying, runner, weights=weights, **options)
     columns = table.columns
     picker = Picker(table, constraints.among(columns), objective, runner)
-    judged = _pick(picker, table, n_picks, n_select == "auto", objective, runner)
+    judged = _pick(picker, table, n_picks, until_settled, objective, runner)
     curve = judged.curve
     order = np.array(picker.order, np.intp)
     wanted: Any = n_select

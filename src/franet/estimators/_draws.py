@@ -253,7 +253,9 @@ def _as_many(ranker: Any) -> dict[str, Any]:
     known = ranker.get_params(deep=False)
     if "n_ranked" not in known or known["n_features_to_select"] is None:
         return {}
-    n_ranked = how_many(known["n_ranked"], ranker.n_features_, ranker.n_features_in_)
+    # A draw has nothing to suggest.
+    asked = None if known["n_ranked"] == "auto" else known["n_ranked"]
+    n_ranked = how_many(asked, ranker.n_features_, ranker.n_features_in_)
     return {"n_features_to_select": None, "n_ranked": n_ranked}
 
 
