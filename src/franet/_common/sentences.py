@@ -41,8 +41,8 @@ def percent(share: float) -> str:
 
     Examples
     --------
-    >>> percent(0.785), percent(0.9999), percent(0.001), percent(1.0)
-    ('78 %', 'more than 99 %', 'less than 1 %', '100 %')
+    >>> percent(0.785), percent(0.9999), percent(0.001), percent(1.0), percent(-0.001)
+    ('78 %', 'more than 99 %', 'less than 1 %', '100 %', '0 %')
     """
     if share >= 1.0 - 1e-9:
         return "100 %"
@@ -50,7 +50,7 @@ def percent(share: float) -> str:
         return "more than 99 %"
     if 0.0 < share < 0.005:
         return "less than 1 %"
-    return f"{100.0 * share:.0f} %"
+    return f"{100.0 * share:z.0f} %".replace("-", "−")
 
 
 def tenths(share: float) -> str:
@@ -114,7 +114,9 @@ def how_many(
     verb = "explains" if suggested == 1 else "explain"
     text = f"{suggested:,} {of} {verb} {percent(share)} of the table"
     if suggested < n_features and share < 1.0 - 1e-9:
-        text += "; further columns explain little but themselves"
+        is_one = suggested == n_features - 1
+        themselves = "further columns explain little but themselves"
+        text += f"; {'the other explains little but itself' if is_one else themselves}"
     needs: list[str] = []
     for mark in _MARKS:
         # As tables show it, in tenths of a percent.
@@ -147,16 +149,15 @@ def represented(
     """
     if k >= n_features:
         return ""
-    picks = counted(k, "pick")
+    picks, verb = counted(k, "pick"), "is" if n_left == 1 else "are"
     if not isfinite(floor):
         return (
-            f"{n_left:,} of {counted(n_features, 'column')} are not represented: two "
-            "samples show no correlation."
+            f"{n_left:,} of {counted(n_features, 'column')} {verb} not represented by a "
+            "pick: in two samples every |r| is 1."
         )
     rule = f"|r| ≥ {floor:.2f}, significant at {level:g}/{k} for {picks}"
     if not n_left:
         return f"Every column is represented by a pick ({rule})."
-    verb = "is" if n_left == 1 else "are"
     return (
         f"{n_left:,} of {counted(n_features, 'column')} {verb} not represented by a "
         f"pick ({rule})."

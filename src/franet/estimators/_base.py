@@ -205,6 +205,8 @@ class FeatureRanker(StabilityMixin, CallbackSupportMixin, FeatureSelector):
 
     n_features_to_select: int | float | str | None
     backend: Any
+    # Whether a fit is asked for the order alone, as those of half-samples are.
+    _for_order: bool = False
     # Why the ranking says little, in words; for the report, where a warning was missed.
     _diagnosis: str = ""
 

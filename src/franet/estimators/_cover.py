@@ -254,13 +254,15 @@ class Cover(ConstrainedRanker):
             n_select=n_select,
             n_picks=self._n_picks(constraints, n_select),
             until_settled="auto" in (n_select, self.n_ranked),
+            judges=not self._for_order,
             weights=read_weights(names, constant, self.weights),
             device=choose_device_for(self._place(), rows.X.shape),
             **self._options(),
         )
         self.n_drawn_ = len(rows.X)
         self._set_attributes(found, constant)
-        if n_select == "auto" and self.n_features_suggested_ is None:
+        is_asked = n_select == "auto" and not self._for_order
+        if is_asked and self.n_features_suggested_ is None:
             n = self.n_features_
             text = sentences.nothing_suggested(n, self._is_subset)
             warnings.warn(text, DegenerateRankingWarning, stacklevel=4)

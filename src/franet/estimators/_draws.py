@@ -160,6 +160,7 @@ class Draws:
         fresh = clone(self._ranker).set_params(
             **self._options, **_as_many(self._ranker), **_moved(self._ranker, columns)
         )
+        fresh._for_order = True
         if "random_state" in fresh.get_params(deep=False):
             seed = int(self._random(draw, _RANKER).integers(2**31))
             fresh.set_params(random_state=seed)

@@ -50,6 +50,8 @@ def prepare(ranker: Any, fold: int, counts: Sequence[int], seed: int = 0) -> Any
         Not fitted.
     """
     fresh = clone(ranker)
+    if hasattr(fresh, "_for_order"):
+        fresh._for_order = True
     known = fresh.get_params(deep=False)
     if "random_state" in known and known["random_state"] is None:
         fresh.set_params(random_state=seed + fold)
