@@ -30,8 +30,14 @@ COLUMNS = ["rank", "feature", "score", "selected"]
 MORE = {
     # Its score is not what a pick explains.
     "cover": [
-        "rank", "feature", "selected", "explained", "increase", "representative",
-        "correlation", "n_members",
+        "rank",
+        "feature",
+        "selected",
+        "explained",
+        "increase",
+        "representative",
+        "correlation",
+        "n_members",
     ],  # fmt: skip
     "frane": [*COLUMNS, "n_neighbors"],
 }

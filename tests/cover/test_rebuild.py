@@ -14,8 +14,8 @@ from franet import Cover
 from franet.cover._explained import PENALTIES
 from franet.cover._rebuild import fit_rebuild
 from franet.datasets import make_groups
-from franet.exceptions import DataError
 from franet.evaluation import RidgeReconstruction
+from franet.exceptions import DataError
 from naive_cover import left_out_errors, standardized
 
 pytestmark = pytest.mark.filterwarnings(

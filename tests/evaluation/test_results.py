@@ -98,7 +98,9 @@ def test_no_better_is_more_than_not_shown_to_be_better():
     """The folds have to show it, at every number of features."""
     chance, unsure = (
         [
-            replace(r, values={"rmae": {k: 0.5 + scale * random.normal() for k in (1, 4)}})
+            replace(
+                r, values={"rmae": {k: 0.5 + scale * random.normal() for k in (1, 4)}}
+            )
             for r in records(ranker=name)
         ]
         for random in [np.random.default_rng(0)]

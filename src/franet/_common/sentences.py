@@ -152,8 +152,8 @@ def represented(
     picks, verb = counted(k, "pick"), "is" if n_left == 1 else "are"
     if not isfinite(floor):
         return (
-            f"{n_left:,} of {counted(n_features, 'column')} {verb} not represented by a "
-            "pick: in two samples every |r| is 1."
+            f"{n_left:,} of {counted(n_features, 'column')} {verb} not represented by "
+            "a pick: in two samples every |r| is 1."
         )
     rule = f"|r| ≥ {floor:.2f}, significant at {level:g}/{k} for {picks}"
     if not n_left:
@@ -222,7 +222,7 @@ def how_stable(
     if permuted and agreement <= max(permuted):
         rates = _percentages(permuted)
         compared = (
-            f"one half of the samples picks {_percent(agreement)} of what the other "
+            f"one half of the samples picks {percent(agreement)} of what the other "
             f"half picks, and {rates} where each column is permuted"
         )
         if n_held >= MOST * n_picks:
@@ -268,7 +268,7 @@ def of_first_pick(name: str, held: float, low: int, high: int) -> str:
     if not held < DOUBTFUL:
         return ""
     return (
-        f"The first pick, {name}, would be picked by {_percent(held)} of other "
+        f"The first pick, {name}, would be picked by {percent(held)} of other "
         f"half-samples, stand-ins counted; in those drawn it ranks from {low:,} to "
         f"{high:,}."
     )
@@ -469,10 +469,6 @@ def _of(count: int, total: int, which: str) -> str:
     return f"{count:,} of {which} picks {'is' if count == 1 else 'are'}"
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
-
-
 def _percentages(shares: Sequence[float]) -> str:
-    low, high = _percent(min(shares)), _percent(max(shares))
+    low, high = percent(min(shares)), percent(max(shares))
     return low if low == high else f"{low.removesuffix(' %')} to {high}"
