@@ -15,6 +15,7 @@ from __future__ import annotations
 import sys
 
 import numpy as np
+
 from franet import Cover
 from franet.evaluation import RidgeReconstruction
 from franet.rankers import ColumnSubset, FacilityLocation, RandomRanking

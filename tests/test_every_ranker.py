@@ -38,7 +38,7 @@ MORE = {
         "representative",
         "correlation",
         "n_members",
-    ],  # fmt: skip
+    ],
     "frane": [*COLUMNS, "n_neighbors"],
 }
 FITTED = {}
