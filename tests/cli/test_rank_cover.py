@@ -129,7 +129,7 @@ def test_cells_of_constant_columns_are_empty(tmp_path):
     output = tmp_path / "ranking.csv"
     path = save(tmp_path / "d.csv", np.column_stack([X[:, :9], np.ones(60)]))
     assert run("rank", path, "--output", output).exit_code == 0
-    assert output.read_text().splitlines()[-1] == "10,g9,9,0.0,False,,,,,0"
+    assert output.read_text().splitlines()[-1] == "10,g9,9,False,,,,,0"
 
 
 @pytest.mark.parametrize(
