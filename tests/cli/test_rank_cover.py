@@ -254,7 +254,7 @@ def test_dry_run(data, tmp_path):
     assert plan.pop("memory") > 8 * 600
     assert plan == {
         "ranker": "cover", "n_features": 10, "n_examples": 60, "n_drawn": 60,
-        "n_picks": 4, "n_threads": 1,
+        "n_picks": 10, "n_threads": 1,
     }  # fmt: skip
 
 

@@ -103,9 +103,7 @@ def rank_table(
     """
     default = _check_constraints(X, labels, parameters, ranker)
     top = default if top is None else top
-    parameters = {"n_features_to_select": top, **parameters}
-    if ranker == COVER:  # to say how many are enough
-        parameters = {"n_ranked": AUTO, **parameters}
+    parameters = _to_suggest(ranker, {"n_features_to_select": top, **parameters})
     start, worked = time.perf_counter(), time.process_time()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -148,8 +146,14 @@ def rank_table(
 
 def plan_table(X: Any, parameters: Mapping[str, Any], ranker: str) -> dict[str, Any]:
     """Return what ranking the columns of a table would take; see `FRANe.plan`."""
-    found: dict[str, Any] = get(ranker)(**parameters).plan(X)
+    found: dict[str, Any] = get(ranker)(**_to_suggest(ranker, parameters)).plan(X)
     return found
+
+
+def _to_suggest(ranker: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters by which enough is picked to say how many are enough."""
+    more = {"n_ranked": AUTO} if ranker == COVER else {}
+    return more | dict(parameters)
 
 
 def largest_to_load(ranker: str, parameters: Mapping[str, Any]) -> int | None:
