@@ -302,7 +302,7 @@ CASES = {
     ),
     "plotting.plot_scores": (
         {"ranker": PAPER},
-        {"ranker": COVER, "top": 5, "ax": AXES},
+        {"ranker": DENSE, "top": 5, "ax": AXES},
     ),
     "plotting.plot_similarity": (
         {"ranker": PAPER},

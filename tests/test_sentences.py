@@ -98,6 +98,11 @@ def test_any_curve(explained, more, is_subset):
             "1 of 3 columns explains 94 % of the table; further columns explain little "
             "but themselves. 95 % needs 2 columns.",
         ),
+        (
+            ([0.94, 1.0], 2, 1),
+            "1 of 2 columns explains 94 % of the table; the other explains little but "
+            "itself. 95 % needs 2 columns.",
+        ),
         (([0.5, 1.0], 2, 2), "2 of 2 columns explain 100 % of the table."),
         (
             ([0.996, 0.99999], 9, 1),
@@ -146,7 +151,8 @@ def test_how_many(arguments, wanted):
         ),
         (
             (8, 7, 1, np.inf, 0.05),
-            "7 of 8 columns are not represented: two samples show no correlation.",
+            "7 of 8 columns are not represented by a pick: in two samples every |r| is "
+            "1.",
         ),
     ],
 )

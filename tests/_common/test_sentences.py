@@ -22,10 +22,14 @@ SAME = "if features with |r| ≥ 0.9 count as the same"
     ("given", "said"),
     [
         ((16, 16, 16, 0.9, [0.2]), "These 16 are stable: other samples would pick the"),
-        ((16, 15, 15, 0.9, [0.2]), "15 of these 16 picks are stable: other samples"),
+        (
+            (16, 15, 15, 0.9, [0.2]),
+            "15 of these 16 picks are stable: other samples would pick nearly the same",
+        ),
         (
             (16, 15, 16, 0.9, [0.2]),
-            f"15 of these 16 picks are stable, 16 {SAME}: other",
+            f"15 of these 16 picks are stable, 16 {SAME}: other samples would pick "
+            "nearly the same",
         ),
         (
             (16, 3, 15, 0.9, [0.2]),
@@ -41,9 +45,13 @@ SAME = "if features with |r| ≥ 0.9 count as the same"
         ),
         (
             (1, 1, 1, 0.9, [0.2]),
-            "This pick is stable: other samples would pick the same",
+            "This pick is stable: other samples would pick the same feature.",
         ),
-        ((1, 0, 1, 0.9, [0.2]), f"{GROUPS}This pick is not stable, it is {SAME}."),
+        (
+            (1, 0, 1, 0.9, [0.2]),
+            "Other samples would pick another member of the same group: trust the "
+            f"group, not the name. This pick is not stable, but it is {SAME}.",
+        ),
         (
             (1, 0, 0, 0.5, [0.2]),
             "This pick is not stable: other samples would replace it",
@@ -53,6 +61,15 @@ SAME = "if features with |r| ≥ 0.9 count as the same"
 )
 def test_how_stable(given, said):
     assert how_stable(*given).startswith(said)
+
+
+def test_the_first_of_many_picks():
+    assert how_stable(256, 256, 256, 0.9, [0.2], is_all=False).startswith(
+        "The first 256 are stable"
+    )
+    assert how_stable(256, 9, 9, 0.9, [0.2], is_all=False).startswith(
+        "9 of the first 256 picks are stable"
+    )
 
 
 def test_rates_of_permuted_columns():

@@ -128,6 +128,16 @@ def test_a_report_has_what_is_asked_for(data, tmp_path, monkeypatch):
     assert "picked again" not in shown
 
 
+def test_a_slow_first_fit_does_not_hide_it(data, monkeypatch):
+    """What a process loads once is no part of the time of a half-sample."""
+    monkeypatch.setattr(_job, "_PATIENCE", 1e9)
+    ranking = _job.rank_table(X, NAMES, {}, top=4)
+    slow = ranking._replace(work=1e9)
+    assert _job.stability_unasked(slow, None, 1).n_halves == 20
+    slow = ranking._replace(work=2e9)
+    assert "ranking took" in _job.stability_unasked(slow, None, 1)
+
+
 def test_no_stability(data, tmp_path, monkeypatch):
     monkeypatch.setattr(_job, "_PATIENCE", np.inf)
     page, shown = page_of(data, tmp_path, "--stability", "none")

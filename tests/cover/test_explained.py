@@ -144,11 +144,24 @@ def test_suggestion_lies_on_the_curve():
     w = robust_weights(standardized(made.X))
     own = np.cumsum(w[ranker.order_[: ranker.n_ranked_]]) / w.sum()
     others = ranker.explained_ - own
-    # Each pick has to explain a fifth of its own weight besides.
-    most = others[(others - 0.2 * own).argmax()]
     for share in (0.2, 0.5, 0.95, 1.0):
         k = ranker.suggest(share)
-        assert (others >= share * most - 1e-9).argmax() == k - 1
+        assert (others >= share * others.max() - 1e-9).argmax() == k - 1
+
+
+def test_the_suggestion_does_not_depend_on_what_is_selected():
+    """With n_ranked="auto" it is that of all picks which it needs."""
+    X = make_groups(40, 60, 5, redundancy=0.9, exact=False, random_state=0).X
+    wanted = Cover().fit(X)
+    assert wanted.n_ranked_ > 64
+    few = Cover(5, n_ranked="auto").fit(X)
+    assert few.n_features_ == 5
+    assert few.n_features_suggested_ == wanted.n_features_suggested_ is not None
+    np.testing.assert_array_equal(few.explained_, wanted.explained_)
+    assert Cover(5).fit(X).n_ranked_ == 5
+    assert Cover(5, n_ranked=64).fit(X).n_features_suggested_ is None
+    many = Cover(80, n_ranked="auto").fit(X)
+    assert many.n_ranked_ >= 80
 
 
 @pytest.mark.parametrize("share", [0.0, 1.5, -1.0])

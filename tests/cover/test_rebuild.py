@@ -15,6 +15,7 @@ from franet.cover._explained import PENALTIES
 from franet.cover._rebuild import fit_rebuild
 from franet.datasets import make_groups
 from franet.evaluation import RidgeReconstruction
+from franet.exceptions import DataError
 from naive_cover import left_out_errors, standardized
 
 pytestmark = pytest.mark.filterwarnings(
@@ -88,6 +89,13 @@ def test_all_features_are_given_back():
     X[:, 5] = -2.0 * X[:, 3]
     ranker = Cover(X.shape[1]).fit(X)
     np.testing.assert_array_equal(ranker.reconstruct(X), X)
+
+
+def test_a_selected_copy_of_a_pick_is_known():
+    X = np.repeat(table(30)[:, :5], 2, axis=1)
+    ranker = Cover(8).fit(X)
+    assert ranker.n_ranked_ == 5
+    assert (ranker.reconstruction_error_[ranker.support_] == 0.0).all()
 
 
 def test_more_picks_than_samples():
@@ -191,6 +199,9 @@ def test_named_columns():
     found = model.predict(frame[["g3", "still"]])
     assert list(found.columns) == list(frame.columns)
     assert (found["still"] == 3.0).all()
+    for part in (frame[["still", "g3"]], frame[["g3"]]):
+        with pytest.raises(DataError, match="Pass the columns that `columns` names"):
+            model.predict(part)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from scipy import sparse
 
 from franet import Cover, FRANe
 from franet.evaluation import compare, evaluate
-from franet.exceptions import DataError, UsageError
+from franet.exceptions import DataError, DegenerateRankingWarning, UsageError
 from franet.rankers import ColumnSubset, RandomRanking, Variance
 
 QUICK = {"folds": 3, "measures": "rmae"}
@@ -258,7 +258,8 @@ def test_the_suggested_number_is_judged(X):
 
 def test_nothing_is_suggested_for_noise():
     X = np.random.default_rng(0).normal(size=(60, 12))
-    assert Cover(4).fit(X).n_features_suggested_ is None
+    with pytest.warns(DegenerateRankingWarning, match="No small subset"):
+        assert Cover().fit(X).n_features_suggested_ is None
     results = evaluate(X, folds=3, measures=["r2", "rmae"])
     assert results.suggested == {}
     assert results.recommend().suggested_by == ""

@@ -94,6 +94,42 @@ def test_verdicts():
         Results(records()).verdicts()
 
 
+def test_no_better_is_more_than_not_shown_to_be_better():
+    """The folds have to show it, at every number of features."""
+    chance, unsure = (
+        [
+            replace(
+                r, values={"rmae": {k: 0.5 + scale * random.normal() for k in (1, 4)}}
+            )
+            for r in records(ranker=name)
+        ]
+        for random in [np.random.default_rng(0)]
+        for name, scale in (("random", 0.0), ("unsure", 0.1))
+    )
+    results = Results([*chance, *unsure])
+    assert results.verdicts(4) == {"unsure": "undecided"}
+    said = results.lead("rmae").notes
+    assert said[-1] == (
+        "RMAE of 5-NN: no ranker is clearly better than random columns, at any number "
+        "of features."
+    )
+    assert len(both().lead("rmae").notes) == 1
+
+
+def test_all_features_are_recommended_without_a_ranker():
+    few = [
+        replace(r, n_features=16)
+        for r in [*records(), *records(ranker="random", base=0.6)]
+    ]
+    found = Results(few).recommend(tolerance=0.01)
+    assert found.is_all
+    assert str(found) == (
+        "By RMAE of 5-NN, keep all 16 features: no smaller number that was judged is "
+        "nearly as good."
+    )
+    assert "at 16 features" in Results(few).table(30).notes[0]
+
+
 def test_one_fold_proves_nothing():
     results = Results([*records(n_folds=1), *records(ranker="random", n_folds=1)])
     assert results.verdicts(16) == {"good": "undecided"}
@@ -158,7 +194,7 @@ def test_recommendation():
     wide = results.recommend(tolerance=0.2)
     assert (wide.n_features, wide.interval, wide.n_random) == (4, (4, 4), 16)
     assert str(wide).startswith("By RMAE of 5-NN, keep 4 features of good (4 in 90 %")
-    assert "better than random, where 16 random columns do as well" in str(wide)
+    assert "better than random; it takes 16 random columns to do as well" in str(wide)
     alone = Results(records()).recommend("good", tolerance=0)
     assert (alone.n_features, alone.verdict) == (16, "")
     with pytest.raises(UsageError, match="tolerance"):

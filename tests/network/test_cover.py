@@ -60,7 +60,7 @@ def test_explanations(choice):
     for j, name in enumerate(NAMES):
         why = net.explain(name)
         assert isinstance(why, CoverExplanation)
-        start = f"{name} ranks {ranker.ranking_[j]} (score {ranker.scores_[j]:.4g}). "
+        start = f"{name} ranks {ranker.ranking_[j]}. "
         text = str(why)
         assert text.startswith(start)
         text = text.removeprefix(start)
@@ -145,9 +145,7 @@ def test_no_correlation_is_no_edge():
     by, r = np.array([0, 0, 0]), np.array([1.0, 0.0, -0.5])
     who = Representation(by, r, names[by])
     net = make(3, [(0, 2, 0.5)], names=names, representation=who, threshold=np.nan)
-    assert str(net.explain("b")) == (
-        "b ranks 2 (score 0.75). It is represented by a (r = 0.00)."
-    )
+    assert str(net.explain("b")) == ("b ranks 2. It is represented by a (r = 0.00).")
     assert str(net.explain("a")).endswith(
         "It represents 2 features, mean |r| 0.25: c (r = −0.50), b (r = 0.00)."
     )

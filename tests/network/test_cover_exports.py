@@ -104,7 +104,7 @@ def test_network_in_a_notebook(ranker):
     text = "".join(reader.text)
     n = len(ranker.members_)
     assert f"{len(net)} features · {n} representatives · {net.n_edges} edges" in text
-    assert "1 constant" in text
+    assert "1 without a representative" in text
     assert "threshold" not in text
     cells = reader.text[-4 * n :]
     for at, (j, below) in enumerate(ranker.members_.items()):

@@ -97,7 +97,7 @@ def test_sort_filter_and_copy(browser, made, path):
         text = page.evaluate("navigator.clipboard.readText()")
         head, *lines = [line.split("\t") for line in text.rstrip("\n").split("\n")]
         assert head == [
-            "rank", "feature", "index", "score", "selected", "community",
+            "rank", "feature", "index", "selected", "community",
             "explained", "increase", "mean |r|", "represents", "represented by", "r",
         ]  # fmt: skip
         for line in lines:

@@ -41,8 +41,8 @@ def percent(share: float) -> str:
 
     Examples
     --------
-    >>> percent(0.785), percent(0.9999), percent(0.001), percent(1.0)
-    ('78 %', 'more than 99 %', 'less than 1 %', '100 %')
+    >>> percent(0.785), percent(0.9999), percent(0.001), percent(1.0), percent(-0.001)
+    ('78 %', 'more than 99 %', 'less than 1 %', '100 %', '0 %')
     """
     if share >= 1.0 - 1e-9:
         return "100 %"
@@ -50,7 +50,7 @@ def percent(share: float) -> str:
         return "more than 99 %"
     if 0.0 < share < 0.005:
         return "less than 1 %"
-    return f"{100.0 * share:.0f} %"
+    return f"{100.0 * share:z.0f} %".replace("-", "−")
 
 
 def tenths(share: float) -> str:
@@ -114,7 +114,9 @@ def how_many(
     verb = "explains" if suggested == 1 else "explain"
     text = f"{suggested:,} {of} {verb} {percent(share)} of the table"
     if suggested < n_features and share < 1.0 - 1e-9:
-        text += "; further columns explain little but themselves"
+        is_one = suggested == n_features - 1
+        themselves = "further columns explain little but themselves"
+        text += f"; {'the other explains little but itself' if is_one else themselves}"
     needs: list[str] = []
     for mark in _MARKS:
         # As tables show it, in tenths of a percent.
@@ -147,16 +149,15 @@ def represented(
     """
     if k >= n_features:
         return ""
-    picks = counted(k, "pick")
+    picks, verb = counted(k, "pick"), "is" if n_left == 1 else "are"
     if not isfinite(floor):
         return (
-            f"{n_left:,} of {counted(n_features, 'column')} are not represented: two "
-            "samples show no correlation."
+            f"{n_left:,} of {counted(n_features, 'column')} {verb} not represented by "
+            "a pick: in two samples every |r| is 1."
         )
     rule = f"|r| ≥ {floor:.2f}, significant at {level:g}/{k} for {picks}"
     if not n_left:
         return f"Every column is represented by a pick ({rule})."
-    verb = "is" if n_left == 1 else "are"
     return (
         f"{n_left:,} of {counted(n_features, 'column')} {verb} not represented by a "
         f"pick ({rule})."
@@ -187,6 +188,7 @@ def how_stable(
     agreement: float,
     permuted: Sequence[float],
     has_choice: bool = True,
+    is_all: bool = True,
 ) -> str:
     """Return whether other samples would lead to the same selection.
 
@@ -204,6 +206,8 @@ def how_stable(
         The same for tables whose columns are permuted; empty if not known.
     has_choice : bool, default=True
         Whether anything else could be picked.
+    is_all : bool, default=True
+        Whether these are all picks, and not the first of them.
 
     Examples
     --------
@@ -212,29 +216,36 @@ def how_stable(
     """
     if not has_choice:
         return "No other features could be picked: any samples would pick these."
-    these = "This pick" if n_picks == 1 else f"These {n_picks:,}"
+    which = f"{'these' if is_all else 'the first'} {n_picks:,}"
+    these = "This pick" if n_picks == 1 else which.capitalize()
     are = "is" if n_picks == 1 else "are"
     if permuted and agreement <= max(permuted):
         rates = _percentages(permuted)
         compared = (
-            f"one half of the samples picks {_percent(agreement)} of what the other "
+            f"one half of the samples picks {percent(agreement)} of what the other "
             f"half picks, and {rates} where each column is permuted"
         )
         if n_held >= MOST * n_picks:
             sure = f"{these} {are} stable, but no more than for permuted columns"
             return f"{sure}: {compared}."
         return f"No more stable than for permuted columns: {compared}."
-    counts = f"{_of(n_again, n_picks)} stable"
+    counts = f"{_of(n_again, n_picks, which)} stable"
     if n_held > n_again:
-        number = "it is" if n_picks == 1 else f"{n_held:,}"
+        number = "but it is" if n_picks == 1 else f"{n_held:,}"
         counts += f", {number} if features with |r| ≥ {ALIKE} count as the same"
+    if n_again == n_picks:
+        same = "feature" if n_picks == 1 else "features"
+        return f"{these} {are} stable: other samples would pick the same {same}."
     if n_again >= MOST * n_picks:
-        sure = f"{these} {are} stable" if n_again == n_picks else counts
-        return f"{sure}: other samples would pick the same features."
+        return f"{counts}: other samples would pick nearly the same features."
     if n_held >= MOST * n_picks:
+        of_them, names = "groups: trust groups", "names"
+        if n_picks == 1:
+            of_them, names = "group: trust the group", "the name"
+        other = "another member" if n_picks == 1 else "other members"
         return (
-            "Other samples would pick other members of the same groups: trust groups, "
-            f"not names. {counts}."
+            f"Other samples would pick {other} of the same {of_them}, not {names}. "
+            f"{counts}."
         )
     if not n_held:
         them = "it" if n_picks == 1 else "them"
@@ -257,7 +268,7 @@ def of_first_pick(name: str, held: float, low: int, high: int) -> str:
     if not held < DOUBTFUL:
         return ""
     return (
-        f"The first pick, {name}, would be picked by {_percent(held)} of other "
+        f"The first pick, {name}, would be picked by {percent(held)} of other "
         f"half-samples, stand-ins counted; in those drawn it ranks from {low:,} to "
         f"{high:,}."
     )
@@ -350,6 +361,25 @@ def where_best(title: str, found: Sequence[tuple[int, str, bool]]) -> str:
     return f"{title}: {'; '.join(parts)}."
 
 
+def nowhere_better(title: str) -> str:
+    """Return that no ranker beats random columns, as far as folds show.
+
+    Parameters
+    ----------
+    title : str
+        The measure.
+
+    Examples
+    --------
+    >>> nowhere_better("R²")
+    'R²: no ranker is clearly better than random columns, at any number of features.'
+    """
+    return (
+        f"{title}: no ranker is clearly better than random columns, at any number of "
+        "features."
+    )
+
+
 def recommended(
     title: str,
     ranker: str,
@@ -360,6 +390,8 @@ def recommended(
     best: float,
     verdict: str,
     suggested_by: str,
+    *,
+    is_all: bool = False,
 ) -> str:
     """Return which features to keep, by which measure.
 
@@ -383,12 +415,19 @@ def recommended(
         How it compares with random columns; "" if not known.
     suggested_by : str
         Which ranker suggests the number; "" if none does.
+    is_all : bool, default=False
+        Whether these are all features, for which it does not matter who ranks them.
 
     Examples
     --------
     >>> recommended("R²", "a", 8, (8, 8), 0.8, None, 0.9, "", "a")
     'By R², keep 8 features of a, as it suggests: 0.800.'
     """
+    if is_all and not suggested_by:
+        return (
+            f"By {title}, keep all {_features(n_features)}: no smaller number that was "
+            "judged is nearly as good."
+        )
     folds = ""
     if value_interval is not None:
         low, high = value_interval
@@ -422,18 +461,14 @@ def _series(counts: Sequence[int]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def _of(count: int, total: int) -> str:
+def _of(count: int, total: int, which: str) -> str:
     if total == 1:
         return "This pick is" if count else "This pick is not"
     if not count:
-        return f"None of these {total:,} picks is"
-    return f"{count:,} of these {total:,} picks {'is' if count == 1 else 'are'}"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
+        return f"None of {which} picks is"
+    return f"{count:,} of {which} picks {'is' if count == 1 else 'are'}"
 
 
 def _percentages(shares: Sequence[float]) -> str:
-    low, high = _percent(min(shares)), _percent(max(shares))
+    low, high = percent(min(shares)), percent(max(shares))
     return low if low == high else f"{low.removesuffix(' %')} to {high}"

@@ -25,9 +25,9 @@ from franet.cli._options import AUTO
 from franet.cover._constraints import CONSTRAINTS, read_constraints
 from franet.estimators._constrained import ConstrainedRanker
 from franet.estimators._cover import LARGE
-from franet.estimators._draws import FEWEST
+from franet.estimators._draws import FEWEST, Draws
 from franet.estimators._stability import HALVES, PERMUTED, Stability
-from franet.estimators._validation import UNASKED
+from franet.estimators._validation import TableOfFit
 from franet.exceptions import DataError
 from franet.pairs.alike import REDUNDANT, correlations, redundant_among
 from franet.pairs.columns import Columns
@@ -103,10 +103,7 @@ def rank_table(
     """
     default = _check_constraints(X, labels, parameters, ranker)
     top = default if top is None else top
-    parameters = {"n_features_to_select": top, **parameters}
-    if ranker == COVER and top != AUTO:
-        # To say how many are enough.
-        parameters = {"n_ranked": max(int(top), UNASKED), **parameters}
+    parameters = _to_suggest(ranker, {"n_features_to_select": top, **parameters})
     start, worked = time.perf_counter(), time.process_time()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -149,8 +146,14 @@ def rank_table(
 
 def plan_table(X: Any, parameters: Mapping[str, Any], ranker: str) -> dict[str, Any]:
     """Return what ranking the columns of a table would take; see `FRANe.plan`."""
-    found: dict[str, Any] = get(ranker)(**parameters).plan(X)
+    found: dict[str, Any] = get(ranker)(**_to_suggest(ranker, parameters)).plan(X)
     return found
+
+
+def _to_suggest(ranker: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters by which enough is picked to say how many are enough."""
+    more = {"n_ranked": AUTO} if ranker == COVER else {}
+    return more | dict(parameters)
 
 
 def largest_to_load(ranker: str, parameters: Mapping[str, Any]) -> int | None:
@@ -214,19 +217,30 @@ def stability_unasked(
     small = math.prod(ranking.X.shape) < LARGE
     shares = backend == "numpy" or (backend == "auto" and small)
     n_threads = count_threads(n_jobs) if shares else 1
-    fits = HALVES + 2 * PERMUTED
-    # A half takes as long as the table, at the most.
-    seconds = fits * ranking.work / n_threads
-    if seconds > max(_PATIENCE, _TIMES * summary["seconds"]):
-        took = summary["seconds"]
-        return not_measured(
-            f"ranking took {took:.3g} s, and {fits} half-samples take longer than "
-            f"{max(_PATIENCE, _TIMES * took):.3g} s"
-        )
+    fits, took = HALVES + 2 * PERMUTED, summary["seconds"]
+    most = max(_PATIENCE, _TIMES * took)
+    each = ranking.work / n_threads
     try:
+        # The first fit of a process is slower than others: a half is tried.
+        if most < fits * each and ranking.work <= most:
+            each = _seconds_of_a_half(ranking) / n_threads
+        if most < fits * each:
+            return not_measured(
+                f"ranking took {took:.3g} s, and {fits} half-samples take longer than "
+                f"{most:.3g} s"
+            )
         return _stability(ranking, HALVES, seed, n_jobs)
     except DataError as err:
         return not_measured(in_words(err).rstrip("."))
+
+
+def _seconds_of_a_half(ranking: Ranking) -> float:
+    """Return how long one core takes to rank a half-sample."""
+    table = TableOfFit(ranking.fitted)(ranking.X, False)
+    table = table.tocsr() if issparse(table) else table
+    start = time.perf_counter()
+    Draws(ranking.fitted, table, 1, 0).run(1)
+    return time.perf_counter() - start
 
 
 def _stability(
@@ -268,7 +282,7 @@ def _picks(ranker: Any, X: Any, order: Any, labels: list[str]) -> dict[str, Any]
     if ranker.n_features_to_select == AUTO and not ranker.n_features_suggested_:
         order = order[:_DEFAULT_TOP]
     place = {int(j): i for i, j in enumerate(ranker.order_[: ranker.n_ranked_])}
-    features = _rows(ranker, order, labels)
+    features = _rows(order, labels)
     increases = np.diff(ranker.explained_, prepend=0.0).tolist()
     for row in features:
         j = row["index"]
@@ -328,12 +342,11 @@ def _plain(ranker: Any, X: Any, order: Any, labels: list[str]) -> dict[str, Any]
     }
 
 
-def _rows(ranker: Any, order: Any, labels: list[str]) -> list[dict[str, Any]]:
-    """Return features with their ranks and scores."""
-    scores = [_number(score) for score in ranker.scores_[order]]
+def _rows(order: Any, labels: list[str]) -> list[dict[str, Any]]:
+    """Return features with their ranks."""
     return [
-        {"rank": rank, "name": labels[j], "index": int(j), "score": score}
-        for rank, (j, score) in enumerate(zip(order, scores, strict=True), start=1)
+        {"rank": rank, "name": labels[j], "index": int(j)}
+        for rank, j in enumerate(order, start=1)
     ]
 
 
@@ -341,8 +354,9 @@ def _repeating(
     ranker: Any, order: Any, labels: list[str], partner: Any, weight: Any
 ) -> list[dict[str, Any]]:
     """Return features with the better one that each repeats most; -1: none."""
-    rows = _rows(ranker, order, labels)
+    rows = _rows(order, labels)
     for row, k, close in zip(rows, partner, weight, strict=True):
+        row["score"] = _number(ranker.scores_[row["index"]])
         row["redundant_with"] = labels[k] if k >= 0 else None
         row["similarity"] = _number(close)
     return rows

@@ -286,7 +286,7 @@ def _cells(row: dict[str, Any], summary: dict[str, Any]) -> dict[str, str]:
         for name in ("picked_again", "held"):
             share = row[name]
             head = {"picked_again": "picked again", "held": "or alike"}[name]
-            cells[head] = "—" if share is None else f"{100 * share:.0f} %"
+            cells[head] = "—" if share is None else sentences.percent(share)
     return cells
 
 

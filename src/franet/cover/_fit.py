@@ -106,6 +106,8 @@ def rank_by_cover(
     *,
     n_select: int | str | None,
     n_picks: int,
+    until_settled: bool = False,
+    judges: bool = True,
     objective: str = "balanced",
     n_threads: int = 1,
     weights: str | NDArray[np.float64] = "robust",
@@ -122,7 +124,12 @@ def rank_by_cover(
     n_select : int, "auto" or None
         How many are selected: as many as are suggested if ``"auto"``, half if None.
     n_picks : int
-        How many are picked, at least; more if the suggestion asks for it.
+        How many are picked, at least.
+    until_settled : bool, default=False
+        Whether more are picked as long as the suggestion needs them.
+    judges : bool, default=True
+        Whether picks are compared with those of permuted columns; nothing is suggested
+        otherwise.
     objective : {"balanced", "linear", "neighbors"}, default="balanced"
         Which shares of the table picks raise.
     n_threads : int, default=1
@@ -139,7 +146,8 @@ def rank_by_cover(
     table = make_table(rows, varying, runner, weights=weights, **options)
     columns = table.columns
     picker = Picker(table, constraints.among(columns), objective, runner)
-    judged = _pick(picker, table, n_picks, n_select == "auto", objective, runner)
+    limits = n_picks, until_settled, judges
+    judged = _pick(picker, table, limits, objective, runner)
     curve = judged.curve
     order = np.array(picker.order, np.intp)
     wanted: Any = n_select
@@ -195,12 +203,12 @@ class _Judged:
 def _pick(
     picker: Picker,
     table: FeatureTable,
-    n_picks: int,
-    until_settled: bool,
+    limits: tuple[int, bool, bool],
     objective: str,
     runner: TileRunner,
 ) -> _Judged:
     """Pick, and go on as long as more are needed to say how many are enough."""
+    n_picks, until_settled, judges = limits
     alone = TileRunner(1)
 
     def by_chance(permuted: FeatureTable, k: int) -> Curve:
@@ -218,7 +226,7 @@ def _pick(
         order = np.array(picker.order, np.intp)
         curve = explain(table.Z, table.weights, order, runner)
         if is_subset is None:
-            is_subset = beats_chance(table, curve, by_chance)
+            is_subset = judges and beats_chance(table, curve, by_chance)
         enough = (1.0 + _BEYOND) * curve.best + _AT_LEAST
         is_settled = not more or len(order) >= enough
         if is_settled or not (until_settled and is_subset) or n_picks >= _MOST:

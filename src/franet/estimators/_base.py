@@ -205,6 +205,8 @@ class FeatureRanker(StabilityMixin, CallbackSupportMixin, FeatureSelector):
 
     n_features_to_select: int | float | str | None
     backend: Any
+    # Whether a fit is asked for the order alone, as those of half-samples are.
+    _for_order: bool = False
     # Why the ranking says little, in words; for the report, where a warning was missed.
     _diagnosis: str = ""
 
@@ -297,9 +299,10 @@ class FeatureRanker(StabilityMixin, CallbackSupportMixin, FeatureSelector):
         Returns
         -------
         frame : pandas.DataFrame or polars.DataFrame
-            Columns ``rank``, ``feature``, ``score`` and ``selected``; after `Cover`
-            also ``representative``, ``correlation`` (with it) and ``n_members``; after
-            `FRANe` ``n_neighbors``, the number of edges.
+            Columns ``rank``, ``feature``, ``score`` and ``selected``; after `FRANe`
+            also ``n_neighbors``, the number of edges. After `Cover`, in place of the
+            score, ``explained`` by a pick and those before it and its ``increase``, and
+            ``representative``, ``correlation`` (with it) and ``n_members``.
 
         Examples
         --------
@@ -410,7 +413,6 @@ class FeatureRanker(StabilityMixin, CallbackSupportMixin, FeatureSelector):
         columns = {
             "feature": [str(names[j]) for j in best],
             "rank": [f"{self.ranking_[j]:,}" for j in best],
-            "score": [f"{self.scores_[j]:.4g}" for j in best],
             **more,
         }
         rows, n = list(zip(*columns.values(), strict=True)), len(names)
@@ -419,4 +421,4 @@ class FeatureRanker(StabilityMixin, CallbackSupportMixin, FeatureSelector):
 
     def _for_notebook(self, best: NDArray[np.intp]) -> tuple[str, dict[str, list[str]]]:
         """Return what else a notebook shows: HTML, and columns of the best features."""
-        return "", {}
+        return "", {"score": [f"{self.scores_[j]:.4g}" for j in best]}

@@ -35,7 +35,7 @@ class ConstrainedRanker(FeatureRanker):
     exclude: Any
     cost: Any
     groups: Any
-    n_ranked: int | None
+    n_ranked: int | str | None
 
     def _allowed(self, constant: NDArray[np.bool_]) -> Constraints:
         """Return what may be picked, checked."""
@@ -79,13 +79,14 @@ class ConstrainedRanker(FeatureRanker):
             (Setting("n_features_to_select", selected), selected or 0),
             (Setting("include"), len(constraints.include)),
         ):
-            if self.n_ranked is not None and self.n_ranked < count:
+            asked = self.n_ranked
+            if not isinstance(asked, str | None) and asked < count:
                 raise UsageError(
                     f"{{}}, but {{}} asks for {count} picks.",
-                    Setting("n_ranked", self.n_ranked),
+                    Setting("n_ranked", asked),
                     what,
                     Setting("n_ranked"),
                     remedy="Leave out {2}, or raise it.",
                 )
-        asked = how_many(self.n_ranked, selected, self.n_features_in_)
-        return min(max(asked, len(constraints.include)), constraints.n_open())
+        least = how_many(self.n_ranked, selected, self.n_features_in_)
+        return min(max(least, len(constraints.include)), constraints.n_open())

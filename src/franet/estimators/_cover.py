@@ -85,11 +85,12 @@ class Cover(ConstrainedRanker):
     {exclude}
     {cost}
     {groups}
-    n_ranked : int, default=None
+    n_ranked : int, "auto" or None, default=None
         How many features are picked one after another, at least as many as
-        `n_features_to_select` asks for; None: that number. With ``"auto"`` 64, and more
-        where the suggestion needs them. The others are ordered by what each would add
-        after the last pick.
+        `n_features_to_select` asks for; None: that number. ``"auto"``: at least 64, and
+        up to 512 where the suggestion needs them, as ``n_features_to_select="auto"``
+        does in any case. The others are ordered by what each would add after the last
+        pick.
     backend : str, default="auto"
         Where it is computed: ``"numpy"`` (the cores of this machine), ``"torch"`` or a
         torch device (``"cuda"``, ``"cuda:1"``, ``"torch:cpu"``). ``"auto"`` is a GPU
@@ -233,7 +234,7 @@ class Cover(ConstrainedRanker):
     exclude: Any = None
     cost: Any = None
     groups: Any = None
-    n_ranked: int | None = None
+    n_ranked: int | str | None = None
     backend: str = "auto"
     max_memory: float | str | None = None
     n_jobs: int | None = None
@@ -252,13 +253,16 @@ class Cover(ConstrainedRanker):
             constraints,
             n_select=n_select,
             n_picks=self._n_picks(constraints, n_select),
+            until_settled="auto" in (n_select, self.n_ranked),
+            judges=not self._for_order,
             weights=read_weights(names, constant, self.weights),
             device=choose_device_for(self._place(), rows.X.shape),
             **self._options(),
         )
         self.n_drawn_ = len(rows.X)
         self._set_attributes(found, constant)
-        if n_select == "auto" and self.n_features_suggested_ is None:
+        is_asked = n_select == "auto" and not self._for_order
+        if is_asked and self.n_features_suggested_ is None:
             n = self.n_features_
             text = sentences.nothing_suggested(n, self._is_subset)
             warnings.warn(text, DegenerateRankingWarning, stacklevel=4)
@@ -324,7 +328,8 @@ class Cover(ConstrainedRanker):
         self._curve, self._is_subset = found.curve, found.is_subset
         self._is_settled, self._closest = found.is_settled, found.closest
         self._rebuild = found.rebuild
-        self.reconstruction_error_ = found.rebuild.errors.copy()
+        # Those that are selected without being picked are known, too.
+        self.reconstruction_error_ = np.where(self.support_, 0.0, found.rebuild.errors)
         self.n_features_suggested_ = self.suggest()
         self._k, self._n_samples = found.n_representatives, found.n_samples
         represented = self.represent()
@@ -356,10 +361,8 @@ class Cover(ConstrainedRanker):
         Parameters
         ----------
         share : float, default=0.95
-            The share, above 0 and at most 1, of what the picks worth their place
-            explain of other features: `explained_` less the `weights_` of the picks,
-            at the largest number of them of which each adds a fifth of its own weight
-            there, as chance lets it add nearly that.
+            The share, above 0 and at most 1, of the most that any number of picks
+            explains of other features: `explained_` less the `weights_` of the picks.
 
         Returns
         -------
@@ -455,7 +458,8 @@ class Cover(ConstrainedRanker):
         check_is_fitted(self)
         names, chosen = names_of(self), np.flatnonzero(self.support_)
         known = names[chosen] if hasattr(self, "feature_names_in_") else None
-        values = check_part(X, known, len(chosen))
+        which = "the columns that transform returns"
+        values = check_part(X, known, len(chosen), which)
         at = np.searchsorted(chosen, self._rebuild.picks)
         table = self._rebuild.predict(values[:, at])
         table[:, chosen] = values
@@ -517,8 +521,11 @@ class Cover(ConstrainedRanker):
         increase[: self.n_ranked_] = np.diff(self.explained_, prepend=0.0)
         explained = np.full(len(self.order_), np.nan)
         explained[: self.n_ranked_] = self.explained_
+        # What the search maximizes is another number than what is explained.
+        columns = super()._columns(names)
+        del columns["score"]
         return {
-            **super()._columns(names),
+            **columns,
             "explained": explained,
             "increase": increase,
             "representative": [str(names[k]) if k >= 0 else None for k in by],

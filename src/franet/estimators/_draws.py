@@ -160,6 +160,7 @@ class Draws:
         fresh = clone(self._ranker).set_params(
             **self._options, **_as_many(self._ranker), **_moved(self._ranker, columns)
         )
+        fresh._for_order = True
         if "random_state" in fresh.get_params(deep=False):
             seed = int(self._random(draw, _RANKER).integers(2**31))
             fresh.set_params(random_state=seed)
@@ -253,7 +254,9 @@ def _as_many(ranker: Any) -> dict[str, Any]:
     known = ranker.get_params(deep=False)
     if "n_ranked" not in known or known["n_features_to_select"] is None:
         return {}
-    n_ranked = how_many(known["n_ranked"], ranker.n_features_, ranker.n_features_in_)
+    # A draw has nothing to suggest.
+    asked = None if known["n_ranked"] == "auto" else known["n_ranked"]
+    n_ranked = how_many(asked, ranker.n_features_, ranker.n_features_in_)
     return {"n_features_to_select": None, "n_ranked": n_ranked}
 
 

@@ -143,7 +143,9 @@ COVER = {
         "a csv or tsv file with lines 'feature,group'; one feature of each group is "
         "picked",
     ),
-    "n_ranked": Parameter(None, (None, Range(Integral, 1, None, "left"))),
+    "n_ranked": Parameter(
+        None, (None, Choices(("auto",)), Range(Integral, 1, None, "left"))
+    ),
     "backend": Parameter("auto", (str,), _BACKEND),
     "max_memory": Parameter(
         None,

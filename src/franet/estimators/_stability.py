@@ -125,6 +125,7 @@ class Stability:
             self.agreement,
             self.permuted.tolist(),
             has_choice=self.has_choice,
+            is_all=bool(picks.sum() == self.top),
         )
 
     @cached_property

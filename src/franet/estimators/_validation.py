@@ -320,7 +320,9 @@ def names_of(ranker: Any) -> NDArray[Any]:
     return np.asarray(names)
 
 
-def check_part(X: Any, names: NDArray[Any] | None, n: int) -> NDArray[np.float64]:
+def check_part(
+    X: Any, names: NDArray[Any] | None, n: int, which: str
+) -> NDArray[np.float64]:
     """Return some columns of a table that was fitted, as numbers.
 
     Parameters
@@ -331,6 +333,8 @@ def check_part(X: Any, names: NDArray[Any] | None, n: int) -> NDArray[np.float64
         Their names, which those of a data frame have to be.
     n : int
         How many there have to be.
+    which : str
+        Which columns these are, in words.
     """
     given = as_numpy(X)
     own = getattr(given, "columns", None)
@@ -341,8 +345,7 @@ def check_part(X: Any, names: NDArray[Any] | None, n: int) -> NDArray[np.float64
             j = next(j for j in range(n) if known[j] != str(names[j]))
             raise DataError(
                 f"Column {j} of X is {known[j]!r}, that of the fit was "
-                f"{str(names[j])!r}. Pass the columns that transform returns, in their "
-                "order."
+                f"{str(names[j])!r}. Pass {which}, in their order."
             )
     values = check_array(
         given,
@@ -352,8 +355,8 @@ def check_part(X: Any, names: NDArray[Any] | None, n: int) -> NDArray[np.float64
     )
     if values.shape[1] != n:
         raise DataError(
-            f"X has {values.shape[1]} columns, {n} are expected. Pass the columns that "
-            "transform returns, in their order."
+            f"X has {values.shape[1]} columns, {n} are expected. Pass {which}, in "
+            "their order."
         )
     check_finite(values, names, False, None)
     return dense(values)
@@ -387,11 +390,14 @@ def number_to_select(wanted: Any, n: int) -> int:
     return int(wanted)
 
 
-def how_many(n_ranked: int | None, selected: Any, n: int) -> int:
-    """Return how many of `n` features a greedy ranker puts in order."""
-    if n_ranked is not None:
-        return min(n_ranked, n)
-    return min(UNASKED, n) if selected is None else number_to_select(selected, n)
+def how_many(n_ranked: int | str | None, selected: Any, n: int) -> int:
+    """Return how many of `n` features a greedy ranker puts in order, at least."""
+    asked = UNASKED if selected is None else number_to_select(selected, n)
+    if n_ranked == "auto":
+        asked = max(asked, UNASKED)
+    elif n_ranked is not None:
+        asked = int(n_ranked)
+    return min(asked, n)
 
 
 def dense(X: Any) -> NDArray[Any]:

@@ -135,7 +135,8 @@ class RidgeReconstruction(BaseEstimator):
         check_is_fitted(self)
         names = names_of(self)
         known = names[self.columns_] if hasattr(self, "feature_names_in_") else None
-        values = check_part(X, known, len(self.columns_))
+        which = "the columns that `columns` names"
+        values = check_part(X, known, len(self.columns_), which)
         return like(X, self._rebuild.predict(values), names)
 
     def _for_gaps(self, is_sparse: bool) -> Setting | None:

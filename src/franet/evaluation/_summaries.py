@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,11 +12,17 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from franet._common.checked import check_value
-from franet._common.sentences import judged_at, recommended, where_best
+from franet._common.sentences import (
+    counted,
+    judged_at,
+    nowhere_better,
+    recommended,
+    where_best,
+)
 from franet._common.table import TextTable
 from franet.evaluation.measures import MEASURES
 from franet.evaluation.records import RANDOM
-from franet.evaluation.results import BETTER, Results
+from franet.evaluation.results import BETTER, NEAR, Curve, Results
 from franet.evaluation.statistics import average_ranks, wins
 from franet.exceptions import DataError
 
@@ -24,7 +30,6 @@ from franet.exceptions import DataError
 _COLLAPSED = "†"
 _N_BOOT = 2000
 _LEVEL = 0.9
-_TOLERANCE = 0.01
 _UNKNOWN = (None, None)
 
 
@@ -75,6 +80,7 @@ def one_table(results: Results, dataset: str, at: int, measure: str) -> TextTabl
         "seconds", "warned",
     ]  # fmt: skip
     suggested = results.suggested.get(dataset)
+    at = int(min(at, _n_features(results, dataset)))
     notes = [judged_at(MEASURES[measure].title, at, suggested)]
     return TextTable(columns, lines, [*notes, *_warned(results, [dataset])])
 
@@ -149,10 +155,24 @@ def lead(results: Results, dataset: str, measures: Sequence[str]) -> TextTable:
             found.append((k, best, is_sure))
         if found:
             notes.append(where_best(MEASURES[measure].title, found))
+        if RANDOM in curves and not _beats_random(results, dataset, measure, curves):
+            notes.append(nowhere_better(MEASURES[measure].title))
     columns = [
         "measure", "features", "best", "value", "second", "lead", "low", "high"
     ]  # fmt: skip
     return TextTable(columns, lines, notes)
+
+
+def _beats_random(
+    results: Results, dataset: str, measure: str, curves: Mapping[str, Curve]
+) -> bool:
+    """Return whether any ranker is better than random columns at any number."""
+    return any(
+        results.verdicts(k, measure, dataset, rankers=[ranker])[ranker] == BETTER
+        for ranker in curves
+        if ranker != RANDOM
+        for k in np.intersect1d(curves[ranker].counts, curves[RANDOM].counts).tolist()
+    )
 
 
 def _n_features(results: Results, dataset: str) -> float:
@@ -249,6 +269,8 @@ class Recommendation:
         of the measured numbers does, or chance was not measured.
     suggested_by : str
         The ranker that suggests the number; "" if it was found by the tolerance.
+    is_all : bool
+        Whether these are all features of the table.
     """
 
     ranker: str
@@ -261,11 +283,13 @@ class Recommendation:
     verdict: str
     n_random: int | None
     suggested_by: str
+    is_all: bool
 
     def __str__(self) -> str:
         verdict = self.verdict
         if verdict and self.n_random is not None and verdict == BETTER:
-            verdict += f", where {self.n_random} random columns do as well"
+            columns = counted(self.n_random, "random column")
+            verdict += f"; it takes {columns} to do as well"
         return recommended(
             MEASURES[self.measure].title,
             self.ranker,
@@ -276,6 +300,7 @@ class Recommendation:
             self.best,
             verdict,
             self.suggested_by,
+            is_all=self.is_all,
         )
 
 
@@ -323,7 +348,7 @@ def recommend(
     there = [r for r in candidates if wanted in counts[r]]
     if tolerance is not None or not there:
         by, wanted = "", 0
-    near = _TOLERANCE if tolerance is None else tolerance
+    near = NEAR if tolerance is None else tolerance
 
     def choose(rows: NDArray[np.intp]) -> tuple[str, int, float]:
         means = {r: lost[r][rows].mean(axis=0) for r in candidates}
@@ -364,4 +389,5 @@ def recommend(
         verdict=verdict,
         n_random=int(counts[RANDOM][np.argmax(close)]) if np.any(close) else None,
         suggested_by=by,
+        is_all=k >= _n_features(results, dataset),
     )

@@ -50,10 +50,12 @@ def prepare(ranker: Any, fold: int, counts: Sequence[int], seed: int = 0) -> Any
         Not fitted.
     """
     fresh = clone(ranker)
+    if hasattr(fresh, "_for_order"):
+        fresh._for_order = True
     known = fresh.get_params(deep=False)
     if "random_state" in known and known["random_state"] is None:
         fresh.set_params(random_state=seed + fold)
-    if "n_ranked" in known and known["n_ranked"] is None:
+    if "n_ranked" in known and known["n_ranked"] in (None, "auto"):
         judged = max((k for k in counts if k <= TOP), default=TOP)
         first = known.get("include")  # picked in any case
         n_ranked = judged if first is None else max(judged, np.size(first))

@@ -27,6 +27,8 @@ BETTER = "better than random"
 _EQUAL = "no better than random"
 _WORSE = "worse than random"
 _SURE = 0.95
+# A difference that does not matter: what is this close to the best is near enough.
+NEAR = 0.01
 # Measures in the units of what is ranked, the plainest first: the first one that was
 # measured is shown where none is named.
 _SHOWN = ("r2", "rmae_scaled", "rmae_shared", "rmae")
@@ -383,9 +385,10 @@ class Results:
         verdicts : dict of str
             ``"better than random"`` or ``"worse than random"`` where the Bayesian
             correlated t-test over the folds gives it a probability of at least 95 %;
-            ``"no better than random"`` where it is better at no number of features that
-            was judged; otherwise ``"undecided"``. A list of columns that has fewer is
-            judged by all it has.
+            ``"no better than random"`` where the test gives it a probability of at most
+            5 % to be better by more than 0.01 (or `rope`), at every number of features
+            that was judged; otherwise ``"undecided"``. A list of columns that has fewer
+            is judged by all it has.
         """
         if RANDOM not in self.rankers:
             raise UsageError("There is no ranking by chance in these results")
@@ -405,12 +408,13 @@ class Results:
                 found[ranker] = BETTER if p.first >= _SURE else _WORSE
             else:
                 judged = np.intersect1d(counts, chance).tolist()
+                near = max(rope, NEAR)
                 tested = (
-                    self._against_random(dataset, ranker, j, measure, rope)
+                    self._against_random(dataset, ranker, j, measure, near)
                     for j in judged
                 )
-                is_better = any(q is not None and q.first >= _SURE for q in tested)
-                found[ranker] = UNDECIDED if is_better else _EQUAL
+                is_never = all(q is not None and q.first <= 1 - _SURE for q in tested)
+                found[ranker] = _EQUAL if is_never else UNDECIDED
         return found
 
     def _against_random(

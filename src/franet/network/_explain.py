@@ -367,7 +367,7 @@ class CoverExplanation(Explanation):
     is_apart: bool = False
 
     def __str__(self) -> str:
-        return f"{self.name} ranks {self.rank} (score {self.score:.4g}). {self._role()}"
+        return f"{self.name} ranks {self.rank}. {self._role()}"
 
     def _role(self) -> str:
         if self.is_representative:

@@ -125,7 +125,7 @@ def _representatives(
         f"{net.n_edges:,} edges, each from a feature to its representative",
     ]
     if nobody:
-        facts.append(f"{nobody:,} constant")
+        facts.append(f"{nobody:,} without a representative")
     rows: list[tuple[str, ...]] = []
     for j in who[:SHOWN]:
         below = np.abs(found.r[found.represented_by(int(j))])

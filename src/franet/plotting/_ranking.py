@@ -48,12 +48,23 @@ def plot_scores(ranker: Any, *, top: int = 25, ax: Any = None) -> Any:
         How many features.
     {ax_to_axes}
 
+    Raises
+    ------
+    UsageError
+        Where picks represent the others, as after `Cover`: see `plot_explained`.
+
     Examples
     --------
     >>> from franet.plotting import plot_scores
     >>> ax = plot_scores(ranker, top=40)  # doctest: +SKIP
     """
     net = network_of(ranker)
+    if net.representation is not None:
+        raise UsageError(
+            "plot_scores shows how central features are; picks of Cover are not "
+            "compared by their scores. plot_explained shows how much of the table they "
+            "explain."
+        )
     best = best_of(net, top)
     ax = new_axes(ax, (6.5, max(2.0, 0.6 + 0.22 * len(best))))
     from matplotlib.patches import Patch

@@ -10,6 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from franet._common import sentences
 from franet._common.checked import FLAG, PATH, checked
 from franet._common.files import AnyPath, atomic_write, check_target
 from franet._common.optional import require
@@ -104,7 +105,12 @@ def _environment() -> Any:
         undefined=StrictUndefined,
     )
     environment.filters.update(
-        visible=visible, short=short, sig=significant, percent=percent, bars=_bars
+        visible=visible,
+        short=short,
+        sig=significant,
+        percent=percent,
+        bars=_bars,
+        whole=sentences.percent,
     )
     environment.globals.update(color=community_color)
     return environment

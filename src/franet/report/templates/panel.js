@@ -30,11 +30,12 @@ function sure(found) {
   if (!found) return [];
   const ranks = ["ranks in half-samples", `${found.rank_low.toLocaleString("en")} to ${found.rank_high.toLocaleString("en")}`];
   if (found.held === null) return [ranks];
-  const percent = (share) => `${Math.round(100 * share)} %`;
+  // An estimate says 0 and 100 % only where that is so.
+  const percent = (share) => share >= 0.995 && share < 1 ? "more than 99 %" : share > 0 && share < 0.005 ? "less than 1 %" : `${Math.round(100 * share)} %`;
   return [
     ranks,
     ["picked again", percent(found.picked_again)],
-    ["with stand-ins", found.stand_ins.length ? `${percent(found.held)}: ${found.stand_ins.map((name) => short(name, 24)).join(", ")}` : percent(found.held)],
+    ["or alike", found.stand_ins.length ? `${percent(found.held)}: ${found.stand_ins.map((name) => short(name, 24)).join(", ")}` : percent(found.held)],
   ];
 }
 
