@@ -243,7 +243,7 @@ def test_kinds_of_tables(kind):
 
 def test_stability_keeps_to_constraints(kind):
     ranker = kind(3, include=["noise3"], exclude=["g0"]).fit(X)
-    found = ranker.stability(X, 6, method="half", random_state=0)
+    found = ranker.stability(X, 3, random_state=0)
     names = list(X.columns)
     assert found.selected[names.index("noise3")] == 1.0
     assert found.selected[names.index("g0")] == 0.0

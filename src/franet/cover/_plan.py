@@ -90,7 +90,7 @@ def _time(k: int, n: int, options: dict[str, Any]) -> tuple[float, float]:
         rank_by_cover(rows, free, n_select=picks, n_picks=picks, **options)
         return time.perf_counter() - start
 
-    few, many = (min(picks, n // 2) for picks in _PICKS)
+    few, many = (min(picks, max(n // 2, 1)) for picks in _PICKS)
     fit(few)
     short, long = (min(fit(picks) for _ in range(3)) for picks in (few, many))
     each = max(long - short, 0.0) / max(many - few, 1)
