@@ -57,6 +57,15 @@ def test_a_high_cost_moves_a_pick_back():
     assert MADE.groups[ranker.order_[0]] >= 0
 
 
+@pytest.mark.parametrize("unit", [1e-300, 1e12, 1e300])
+def test_the_unit_of_costs_does_not_matter(unit):
+    costs = np.random.default_rng(0).uniform(1.0, 2.0, 25)
+    expected = cover(8, cost=costs).order_
+    np.testing.assert_array_equal(cover(8, cost=unit * costs).order_, expected)
+    cheap = cover(8, cost=np.where(np.arange(25) == 7, 1e-310, costs)).order_
+    assert cheap[0] == 7
+
+
 def test_one_for_each_group():
     labels = [None if name.startswith("noise") else name[:2] for name in X.columns]
     ranker = cover(8, groups=labels)
@@ -75,7 +84,7 @@ def test_groups_hold_in_the_whole_selection():
     assert sorted(labels) == ["a", "b", "c"]
 
 
-@pytest.mark.parametrize("missing", [None, np.nan])
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT])
 def test_groups_as_a_mapping(missing):
     ranker = cover(6, groups={"g0": 1, "g1": 1, "g2": 1, "g3": missing})
     chosen = set(X.columns[ranker.support_])
@@ -96,6 +105,7 @@ def test_groups_as_a_mapping(missing):
         ({"cost": [1.0, 2.0]}, r"cost: its shape is \(2,\), but there are 25"),
         ({"groups": ["a"]}, r"groups: its shape is \(1,\)"),
         ({"groups": {"g0": [1]}}, r"groups: \[1\] is not a label"),
+        ({"groups": {"g0": np.arange(2)}}, r"groups: array\(\[0, 1\]\) is not a label"),
         (
             {"groups": {"g0": 1, "g1": 1}, "include": ["g0", "g1"]},
             "include: 'g0' and 'g1' are in one group",

@@ -127,6 +127,23 @@ def test_units_do_not_matter():
         np.testing.assert_allclose(found.gains_, wanted.gains_, atol=1e-9)
 
 
+@pytest.mark.parametrize("table", ["ranks", "quantiles"])
+def test_columns_that_are_not_skewed(table):
+    # More samples than those among which neighbors are searched: some are drawn.
+    X = np.random.default_rng(0).normal(size=(2000, 5)).repeat(6, axis=1)
+    X += np.random.default_rng(1).normal(size=X.shape)
+    options = {"similarity": "spearman"} if table == "ranks" else {}
+    if table == "quantiles":
+        X = (X.argsort(axis=0).argsort(axis=0) // 500).astype(float)
+    rng = np.random.default_rng(2)
+    columns = rng.permutation(30)
+    expected = Cover(8, **options).fit(X).order_[:8].tolist()
+    for unit in (rng.uniform(0.1, 10.0, 30), 2.0 ** rng.integers(-9, 9, 30)):
+        assert Cover(8, **options).fit(X * unit).order_[:8].tolist() == expected
+    found = Cover(8, **options).fit(X[rng.permutation(2000)][:, columns]).order_[:8]
+    assert columns[found].tolist() == expected
+
+
 def test_own_units_are_those_of_neighbors():
     X = in_units(grouped().X)
     order, gains = cover_order(X, 8, raw=True)

@@ -12,12 +12,14 @@ from franet.cover._rows import draw_rows, n_drawn
 from franet.cover.kernels import (
     add_keys,
     add_moments,
+    add_sparse_extremes,
     add_sparse_keys,
     add_sparse_moments,
     hash_rows,
 )
 from franet.exceptions import DataError, UsageError
 from franet.pairs.columns import open_columns
+from franet.pairs.columns._kinds import ChunkedColumns
 from stored_tables import LAZY, in_backed_matrix, in_dask, in_memmap, in_parquet
 
 
@@ -65,17 +67,28 @@ def test_sparse_passes_are_those_of_the_dense_table():
     X = counts(40, 9)
     X[:, 3] += 5.0  # a column without an empty cell
     S = sparse.csr_array(X)
-    mean, squares = np.zeros(9), np.zeros(9)
-    add_sparse_moments(S.indices, S.data, 40, mean=mean, squares=squares)
+    mean, squares, filled = np.zeros(9), np.zeros(9), np.zeros(9, int)
+    lo, hi = np.full(9, np.inf), np.full(9, -np.inf)
+    add_sparse_extremes(S.indices, S.data, filled=filled, lo=lo, hi=hi)
+    np.testing.assert_array_equal(filled, (X != 0.0).sum(axis=0))
+    there = np.where(X != 0.0, X, np.nan)
+    np.testing.assert_array_equal(
+        [lo, hi], [np.nanmin(there, axis=0), np.nanmax(there, axis=0)]
+    )
+    factor = np.ones(9)
+    add_sparse_moments(
+        S.indices, S.data, factor, filled, 40, mean=mean, squares=squares
+    )
     np.testing.assert_allclose(mean, X.mean(axis=0), rtol=1e-12)
     np.testing.assert_allclose(squares, X.var(axis=0) * 40, rtol=1e-12)
+    empty = (mean / X.std(axis=0)) ** 2
     inverse, places = 1 / X.std(axis=0), np.arange(1, 10, dtype=np.uint64) << 32
     dense = [np.zeros(40), np.zeros(40, np.uint64)]
     there = [np.zeros(40), np.zeros(40, np.uint64)]
     with np.errstate(over="ignore"):
         add_keys(X, mean, inverse, keys=dense[0])
         hash_rows((X + 0.0).view(np.uint64), places, out=dense[1])
-        arrays = S.indptr, S.indices, S.data, mean, inverse, places
+        arrays = S.indptr, S.indices, S.data, factor, mean, inverse, empty, places
         add_sparse_keys(*arrays, keys=there[0], hashes=there[1])
     np.testing.assert_allclose(there[0], dense[0], rtol=1e-9)
     np.testing.assert_array_equal(there[1], dense[1])
@@ -111,6 +124,124 @@ def test_every_storage_draws_the_same(few_rows, monkeypatch, tmp_path, make, pro
     np.testing.assert_array_equal(found.X, expected.X)
     np.testing.assert_array_equal(found.constant, expected.constant)
     assert found.constant[7]
+
+
+class Counted:
+    """An array in chunks, which counts how often each of them is read."""
+
+    def __init__(self, X, chunks):
+        self.X, self.chunks = X, chunks
+        self.shape, self.dtype = X.shape, X.dtype
+        grid = [-(-size // chunk) for size, chunk in zip(X.shape, chunks, strict=True)]
+        self.reads = np.zeros(grid, int)
+
+    def __getitem__(self, at):
+        rows, columns = (at, slice(None)) if isinstance(at, slice) else at
+        some = (
+            np.arange(size)[part] // chunk
+            for part, size, chunk in zip(
+                (rows, columns), self.shape, self.chunks, strict=True
+            )
+        )
+        self.reads[np.ix_(*map(np.unique, some))] += 1
+        return self.X[rows, columns]
+
+
+@pytest.mark.parametrize("products", [False, True])
+@pytest.mark.parametrize(
+    "chunks", [(7, 11), (300, 1), (300, 20), (100, 45), (1, 45), (300, 45), (150, 10)]
+)
+def test_chunks_are_read_three_times(few_rows, monkeypatch, products, chunks):
+    monkeypatch.setattr(_rows, "FEW_FEATURES", 1024 if products else 8)
+    monkeypatch.setattr(_rows, "_PIECE", 8 * 500)
+    monkeypatch.setattr("franet.pairs.columns._kinds._STRIP", 8 * 500)
+    table = Counted(counts(), chunks)
+    found = draw_rows(ChunkedColumns(table, chunks))
+    np.testing.assert_array_equal(found.X, draw_rows(table.X).X)
+    assert (table.reads == 3).all()
+
+
+@pytest.mark.parametrize("chunks", [(300, 1), (300, 3)])
+def test_tall_chunks_go_into_a_file(few_rows, monkeypatch, chunks):
+    monkeypatch.setattr("franet.pairs.columns._kinds._LARGEST", 8 * 2000)
+    table = Counted(counts(), chunks)
+    found = draw_rows(ChunkedColumns(table, chunks))
+    expected = draw_rows(table.X)
+    np.testing.assert_array_equal(found.X, expected.X)
+    np.testing.assert_allclose(found.correlations, expected.correlations, atol=1e-12)
+    assert (table.reads == 1).all()
+    table.X[217, 31] = np.nan
+    with pytest.raises(DataError, match=r"Column 31 holds NaN in row 217"):
+        draw_rows(ChunkedColumns(table, chunks))
+
+
+def test_parquet_is_read_three_times(few_rows, monkeypatch, tmp_path):
+    monkeypatch.setattr(_rows, "_PIECE", 8 * 45 * 50)
+    table = open_columns(in_parquet(counts(), tmp_path))
+    file, n_rows = table._file, []
+
+    class Rows:
+        def iter_batches(self, size, columns):
+            for batch in file.iter_batches(size, columns=columns):
+                n_rows.append(len(batch))
+                yield batch
+
+    table._file = Rows()
+    np.testing.assert_array_equal(draw_rows(table).X, draw_rows(counts()).X)
+    assert sum(n_rows) == 3 * 300
+    assert max(n_rows) <= 50
+
+
+def test_dask_reduces_its_chunks(few_rows, no_products):
+    array = pytest.importorskip("dask.array", reason="needs dask")
+    X = counts()
+    expected = draw_rows(X)
+    for chunks in ((300, 10), (100, 45), (17, 9), ((0, 300), (45,))):
+        lazy = array.from_array(X, chunks=chunks)
+        found = draw_rows(open_columns(lazy))
+        np.testing.assert_array_equal(found.X, expected.X)
+        filled = draw_rows(open_columns(lazy.map_blocks(sparse.csr_array)))
+        np.testing.assert_array_equal(filled.X, expected.X)
+    # Columns of chunks are joined only where rows are not too large.
+    table = open_columns(array.from_array(X, chunks=(300, 10)))
+    for nbytes, shapes in ((8 * 300, {(30, 10), (30, 5)}), (8 * 45 * 300, {(300, 45)})):
+        parts = table.reduced(lambda part, **_: part.shape, nbytes, False)
+        assert {shape for _, _, shape in parts} == shapes
+
+
+def test_a_dask_array_of_unknown_size():
+    array = pytest.importorskip("dask.array", reason="needs dask")
+    lazy = array.from_array(counts(), chunks=(50, 45))
+    with pytest.raises(DataError, match=r"compute_chunk_sizes\(\) first"):
+        Cover(4).fit(lazy[lazy[:, 0] >= 0.0])
+
+
+@pytest.mark.parametrize("products", [False, True])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("unit", [1e-250, 1e-170, 1e170, 1e250])
+def test_values_far_from_one(few_rows, monkeypatch, products, kind, unit):
+    monkeypatch.setattr(_rows, "FEW_FEATURES", 1024 if products else 8)
+    X = counts()
+    expected = picks(X)
+    assert picks(kind(X * unit)) == expected
+    assert picks(kind(X * np.where(np.arange(45) % 3, 1.0, unit))) == expected
+
+
+@pytest.mark.parametrize("products", [False, True])
+@pytest.mark.parametrize("mean", [1e6, 1e8])
+def test_full_columns_far_from_zero(few_rows, monkeypatch, products, mean):
+    monkeypatch.setattr(_rows, "FEW_FEATURES", 1024 if products else 8)
+    X = counts()
+    X[:, 7] = mean + np.random.default_rng(1).normal(size=300)
+    X[:, 8] = mean
+    expected = draw_rows(X)
+    found = draw_rows(sparse.csr_array(X))
+    np.testing.assert_array_equal(found.X, expected.X)
+    np.testing.assert_array_equal(found.constant, np.arange(45) == 8)
+    if products:
+        np.testing.assert_allclose(
+            found.correlations, expected.correlations, rtol=0, atol=1e-7
+        )
 
 
 def test_short_tables_are_taken_whole(tmp_path):

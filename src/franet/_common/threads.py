@@ -142,8 +142,8 @@ def map_batches(
 
 @contextmanager
 def read_ahead(
-    read: Callable[[int, int], Any], cuts: Iterable[tuple[int, int]]
-) -> Iterator[Iterator[tuple[int, Any]]]:
+    read: Callable[[Any, Any], Any], cuts: Iterable[tuple[Any, Any]]
+) -> Iterator[Iterator[tuple[Any, Any]]]:
     """Give an iterator over what is read between cuts, each with where it starts.
 
     The next piece is read while the present one is worked on. On leaving, a piece that
@@ -154,8 +154,8 @@ def read_ahead(
     ----------
     read : callable
         ``read(start, stop)`` returns a piece.
-    cuts : iterable of pairs of int
-        Where pieces start and stop.
+    cuts : iterable of pairs
+        Where pieces start and stop, or what else `read` takes.
     """
     with on_threads(read, 1) as (send, receive):
 

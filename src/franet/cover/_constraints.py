@@ -16,6 +16,8 @@ CONSTRAINTS = ("include", "exclude", "cost", "groups")
 # Parameters that speak of features.
 PARAMETERS = (*CONSTRAINTS, "weights")
 _POSITIVE = "is positive"
+# The least cost, as a share of the largest one.
+_CHEAPEST = 1e-200
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,6 +178,8 @@ def read_constraints(
     closed = constant.copy()
     closed[outside] = True
     costs = _numbers(index, cost, "cost", _POSITIVE)
+    # Only ratios count, and neither of them overflows.
+    costs = np.maximum(costs / costs.max(), _CHEAPEST)
     return Constraints(inside, closed, costs, labels)
 
 
@@ -318,16 +322,22 @@ def _numbers(
     return numbers
 
 
+def _is_missing(label: Any) -> bool:
+    """Return whether it is None, NaN or NA of pandas; a TypeError if it is no label."""
+    hash(label)
+    # Of NA this is neither true nor false.
+    return label is None or str(label != label) != "False"
+
+
 def _labels(index: FeatureIndex, given: Any) -> NDArray[np.intp]:
     numbers: dict[Any, int] = {}
     labels = np.full(len(index.names), -1, np.intp)
     if given is None:
         return labels
     for j, label in enumerate(_values(index, given, "groups", None)):
-        if label is None or label != label:
-            continue
         try:
-            labels[j] = numbers.setdefault(label, len(numbers))
+            if not _is_missing(label):
+                labels[j] = numbers.setdefault(label, len(numbers))
         except TypeError:
             remedy = "use text or numbers."
             raise _error(

@@ -20,6 +20,8 @@ _ENTRIES = 2**20
 _ROUNDS = 2
 # Features standardized at a time.
 _FEATURES = 512
+# Sums of cubes of features that are not rounding errors.
+_SKEWED = 1e-12
 # Decimals of numbers of features: fewer than rounding changes.
 _DIGITS = 11
 
@@ -71,9 +73,8 @@ def content_keys(Z: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any]]:
     Z : ndarray of shape (n, m)
         The features as rows, centered and of unit length.
     """
-    features = feature_keys(Z)
-    with TileRunner.one_blas_thread():
-        samples = features @ Z
+    features, power = _keys(Z)
+    samples = _sum_of_powers(Z, features, power)
     features = np.abs(features)
     return samples, np.round(features / (features.max() or 1.0), _DIGITS)
 
@@ -82,17 +83,47 @@ def feature_keys(Z: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return a number for each feature, from its content.
 
     Neither units nor the order of samples or features matter, rounding aside; with a
-    sign the number has the other sign. Numbers are products with the table, of which a
-    second one separates features that are alike in the first.
+    sign the number has the other sign, or the same one where no feature is skewed.
+    Numbers are products with the table, or with its squares if no feature is skewed, as
+    ranks. A second product separates features that are alike in the first.
 
     Parameters
     ----------
     Z : ndarray of shape (n, m)
         The features as rows, centered and of unit length.
     """
-    skew = np.empty(len(Z))
+    return _keys(Z)[0]
+
+
+def _keys(Z: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
+    """Return numbers of features, and the power of the table that these come from."""
+    skew = _products(Z, 3, np.ones(Z.shape[1]))
+    if np.abs(skew).max(initial=0.0) > _SKEWED:
+        with TileRunner.one_blas_thread():
+            return Z @ _sum_of_powers(Z, skew, 1) ** 2, 1
+    lengths = _sum_of_powers(Z, np.ones(len(Z)), 2)
+    products = _products(Z, 2, lengths - lengths.mean())
+    # Of few values many sums are equal, but hardly any of roots.
+    return np.sqrt(np.abs(products)), 2
+
+
+def _products(
+    Z: NDArray[np.float64], power: int, samples: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the products of powers of features with a vector."""
+    found = np.empty(len(Z))
     for at in range(0, len(Z), _FEATURES):
         part = Z[at : at + _FEATURES]
-        skew[at : at + _FEATURES] = np.einsum("ji,ji,ji->j", part, part, part)
+        found[at : at + _FEATURES] = np.einsum("ji,i->j", part**power, samples)
+    return found
+
+
+def _sum_of_powers(
+    Z: NDArray[np.float64], features: NDArray[np.float64], power: int
+) -> NDArray[np.float64]:
+    """Return the sum of powers of features, each times a number."""
     with TileRunner.one_blas_thread():
-        return np.asarray(Z @ (skew @ Z) ** 2)
+        if power == 1:
+            return features @ Z
+        parts = (slice(at, at + _FEATURES) for at in range(0, len(Z), _FEATURES))
+        return np.asarray(sum(features[part] @ Z[part] ** 2 for part in parts))

@@ -68,12 +68,13 @@ def _seconds(k: int, n: int, n_picks: int, options: dict[str, Any]) -> float:
     # As in the whole table, there are fewer samples than features, or more.
     rows = min(k, _ROWS, columns) if k <= n else min(k, max(_ROWS, 2 * columns))
     set_up, pick = _time(rows, columns, options)
-    of_fewer_rows, _ = _time(-(-rows // 2), columns, options)
+    half = max(rows // 2, 2)
+    of_fewer_rows, _ = _time(half, columns, options)
     _, of_fewer_columns = _time(rows, -(-columns // 2), options)
     d = max(pick - of_fewer_columns, 0.0) / (rows * (columns // 2))
     c = max(pick - d * rows * columns, 0.0)
-    entry, before = set_up / (rows * columns), of_fewer_rows / (-(-rows // 2) * columns)
-    few, fewer = min(rows, columns), min(-(-rows // 2), columns)
+    entry, before = set_up / (rows * columns), of_fewer_rows / (half * columns)
+    few, fewer = min(rows, columns), min(half, columns)
     b = max(entry - before, 0.0) / (few - fewer) if few > fewer else 0.0
     entry += b * (min(k, n) - few)
     return k * n * entry + n_picks * (c + d * k * n)
@@ -81,7 +82,10 @@ def _seconds(k: int, n: int, n_picks: int, options: dict[str, Any]) -> float:
 
 def _time(k: int, n: int, options: dict[str, Any]) -> tuple[float, float]:
     """Return the seconds until the first pick of a fit, and those of each pick."""
-    X = np.random.default_rng(0).normal(size=(k, n))
+    rng = np.random.default_rng(0)
+    # Three factors, of which picks explain more than chance does: no columns are
+    # permuted to find out.
+    X = rng.normal(size=(k, 3)) @ rng.normal(size=(3, n)) + rng.normal(size=(k, n))
     rows = Rows(X, k, np.zeros(n, bool))
     free = Constraints([], np.zeros(n, bool), np.ones(n), np.full(n, -1))
 
@@ -90,8 +94,7 @@ def _time(k: int, n: int, options: dict[str, Any]) -> tuple[float, float]:
         rank_by_cover(rows, free, n_select=picks, n_picks=picks, **options)
         return time.perf_counter() - start
 
-    few, many = (min(picks, n // 2) for picks in _PICKS)
-    fit(few)
-    short, long = (min(fit(picks) for _ in range(3)) for picks in (few, many))
+    few, many = (min(picks, max(n // 2, 1)) for picks in _PICKS)
+    short, long = (min(fit(picks) for _ in range(2)) for picks in (few, many))
     each = max(long - short, 0.0) / max(many - few, 1)
     return max(short - few * each, 0.0), each

@@ -2,7 +2,8 @@
 
 A table of many rows, sparse or larger than memory, is read three times: for means and
 deviations, for a number of each row that depends on its content, and for the rows that
-are drawn by it. Only those are dense and in memory.
+are drawn by it. Only those are dense and in memory. Where squares of values overflow,
+or vanish, it is read once more.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from franet.cover._order import bits_of
 from franet.cover.kernels import (
     add_keys,
     add_moments,
+    add_sparse_extremes,
     add_sparse_keys,
     add_sparse_moments,
     hash_rows,
@@ -29,8 +31,9 @@ from franet.cover.kernels import (
 from franet.exceptions import Setting, UsageError
 from franet.pairs.columns import Columns
 from franet.pairs.columns._base import bad_value, check_finite, first_bad
-from franet.pairs.columns._kinds import ArrayColumns
+from franet.pairs.columns._kinds import ArrayColumns, FileColumns
 from franet.pairs.similarity._sparse import constant_in
+from franet.pairs.similarity._standardize import powers_of_two
 
 # The most rows that are used, and the fewest that are drawn.
 MOST, LEAST = 4096, 512
@@ -41,8 +44,10 @@ FEW_FEATURES = 1024
 # Bytes of what a fit keeps for each entry of the sample: the entry as it is and
 # standardized, and twice what is left of it in float32; and as much again for a moment.
 BYTES = 32
-# Bytes of a piece that is read at a time.
-_PIECE = 2**25
+# Bytes of a piece that is read at a time, and how often all are.
+_PIECE, _PASSES = 2**25, 3
+# Deviations of which squares neither overflow nor vanish.
+_FINE = 1e-120, 1e120
 # Numbers of rows that differ by less are equal: sums round.
 _DIGITS = 9
 
@@ -122,7 +127,7 @@ def draw_rows(table: Any, max_memory: int | None = None) -> Rows:
         return Rows(X, m, constant_in(X))
     passes = (_Sparse if sparse.issparse(table) else _Dense)(table)
     mean, deviation, constant = passes.moments()
-    inverse = np.divide(1.0, deviation, out=np.zeros(n), where=deviation > 0.0)
+    inverse = np.divide(1.0, deviation, out=np.zeros(n), where=~constant)
     keys, hashes, products = passes.keys(mean, inverse)
     order = np.lexsort((hashes, np.round(np.nan_to_num(keys) / n, _DIGITS)))
     drawn = np.random.default_rng(0).choice(m, k, replace=False)
@@ -131,10 +136,7 @@ def draw_rows(table: Any, max_memory: int | None = None) -> Rows:
 
 def reading_seconds(table: Any) -> float:
     """Return how long it takes to draw rows, by a part of the table."""
-    passes = (_Sparse if sparse.issparse(table) else _Dense)(table)
-    start = time.perf_counter()
-    share = passes.try_part()
-    return (time.perf_counter() - start) / share
+    return (_Sparse if sparse.issparse(table) else _Dense)(table).seconds()
 
 
 class _Dense:
@@ -148,70 +150,81 @@ class _Dense:
         self._table = table if isinstance(table, Columns) else ArrayColumns(table)
         self.m, self.n = table.shape
         # With products of features every piece holds whole rows.
-        self._by_rows = self._table.has_rows or self.n <= FEW_FEATURES
+        self._few = self.n <= FEW_FEATURES
+        self._factor: Any = None
 
     def _map(self, reduce: Callable[..., Any]) -> Iterator[tuple[slice, slice, Any]]:
         """Yield rows and columns of each piece, and what it is reduced to."""
-        everything = slice(None)
-        if self._by_rows:
-            for at, size, found in self._table.reduced(reduce, _PIECE):
-                yield slice(at, at + size), everything, found
-            return
-        for at, part in self._table.pieces(_PIECE):
-            columns = slice(at, at + part.shape[1])
-            yield everything, columns, reduce(part, columns=columns)
-
-    def try_part(self) -> float:
-        """Do with a part of the table what passes do; return which share it is."""
         table = self._table
-        mean, inverse = np.zeros(self.n), np.ones(self.n)
-        if self._by_rows:
-            size, columns = min(self.m, max(_PIECE // (8 * self.n), 1)), slice(None)
-            part, share = table.read_rows(0, size), size / self.m
-        else:
-            size = min(self.n, max(_PIECE // (8 * self.m), 1))
-            part, share, columns = table.read(0, size), size / self.n, slice(0, size)
-        _moments(part)
-        few = self.n <= FEW_FEATURES
-        _keys(part, mean=mean, inverse=inverse, products=few, columns=columns)
-        return share
+        if self._few and not table.has_strips:
+            # Read once, column by column.
+            self._table = spool = FileColumns(table)
+            spool.fill(table, _PIECE)
+            spool.for_gaps = table.for_gaps
+        return self._table.reduced(reduce, _PIECE, self._few)
+
+    def seconds(self) -> float:
+        """Return how long all passes take, by one piece of the table."""
+        table, size = self._table, self.m * self.n
+        height, width = table.piece_size(_PIECE, self._few)
+        start = time.perf_counter()
+        _, columns, part = next(iter(table.parts(_PIECE, self._few)))
+        read = time.perf_counter() - start
+        start, mean = time.perf_counter(), np.zeros(self.n)
+        _moments(part, None, columns)
+        _keys(part, mean, mean, None, self._few, columns)
+        work = time.perf_counter() - start
+        return _PASSES * read * size / (height * width) + work * size / part.size
 
     def moments(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_]]:
         """Return means and deviations of columns, and which of them are constant."""
+        mean, deviation, lo, hi = self._moments()
+        constant = lo == hi
+        small, large = _FINE
+        fine = constant | ((small < deviation) & (deviation < large))
+        if not fine.all():
+            # Squares overflow, or vanish: once more, with values of about one.
+            largest = np.maximum(np.abs(lo), np.abs(hi))
+            self._factor = np.where(fine, 1.0, powers_of_two(largest))
+            mean, deviation, *_ = self._moments()
+        return mean, deviation, constant
+
+    def _moments(self) -> tuple[NDArray[np.float64], ...]:
         mean, squares = np.zeros(self.n), np.zeros(self.n)
         lo, hi = np.full(self.n, np.inf), np.full(self.n, -np.inf)
-        count = 0
-        for rows, columns, found in self._map(_moments):
-            size, own, more, low, high = found
-            if not np.isfinite(own).all():
-                self._refuse(rows, columns)
-            # Pieces of rows are joined; pieces of columns are whole.
-            count = count + size if self._by_rows else size
-            step = (own - mean[columns]) * (size / count)
-            squares[columns] += more + step * (own - mean[columns]) * (count - size)
-            mean[columns] += step
-            lo[columns] = np.minimum(lo[columns], low)
-            hi[columns] = np.maximum(hi[columns], high)
-        return mean, np.sqrt(squares / self.m), lo == hi
+        with np.errstate(over="ignore", invalid="ignore"):
+            reduce = partial(_moments, factor=self._factor)
+            for rows, columns, (own, more, low, high) in self._map(reduce):
+                if not np.isfinite(own).all():
+                    self._refuse(rows, columns)
+                # Pieces of the same columns come from top to bottom.
+                size = rows.stop - rows.start
+                step = (own - mean[columns]) * (size / rows.stop)
+                squares[columns] += more + step * (own - mean[columns]) * rows.start
+                mean[columns] += step
+                lo[columns] = np.minimum(lo[columns], low)
+                hi[columns] = np.maximum(hi[columns], high)
+        return mean, np.sqrt(squares / self.m), lo, hi
 
     def _refuse(self, rows: slice, columns: slice) -> None:
         """Raise an error for the first bad value of a piece, if there is one."""
         table = self._table
-        if self._by_rows:
-            part, at = table.read_rows(rows.start, min(rows.stop, self.m)), 0
-        else:
-            part, at = table.read(columns.start, columns.stop), columns.start
+        part = table.read_piece(rows, columns)
         if bad := first_bad(part, False):
-            row, j = bad
-            where = (rows.start or 0) + row, at + j
-            raise bad_value(part[row, j], *where, table.names, table.for_gaps)
+            where = rows.start + bad[0], columns.start + bad[1]
+            raise bad_value(part[bad], *where, table.names, table.for_gaps)
 
     def keys(self, mean: NDArray[Any], inverse: NDArray[Any]) -> tuple[Any, Any, Any]:
         """Return numbers of rows, hashes of them, and correlations of few features."""
         keys, hashes = np.zeros(self.m), np.zeros(self.m, np.uint64)
-        few = self.n <= FEW_FEATURES
-        products = np.zeros((self.n, self.n)) if few else None
-        reduce = partial(_keys, mean=mean, inverse=inverse, products=few)
+        products = np.zeros((self.n, self.n)) if self._few else None
+        reduce = partial(
+            _keys,
+            mean=mean,
+            inverse=inverse,
+            factor=self._factor,
+            products=self._few,
+        )
         for rows, _, (own, more, Q) in self._map(reduce):
             keys[rows] += own
             hashes[rows] += more
@@ -222,40 +235,40 @@ class _Dense:
     def take(self, rows: NDArray[np.intp]) -> NDArray[Any]:
         """Return some rows, ascending ones."""
         out = np.empty((len(rows), self.n), self._table.dtype)
-        if not self._by_rows:
-            for _, columns, found in self._map(partial(_columns_of, rows=rows)):
-                out[:, columns] = found
-            return out
-        at = 0
-        for _, _, found in self._map(partial(_rows_of, rows=rows)):
-            out[at : at + len(found)] = found
-            at += len(found)
+        for piece, columns, found in self._map(partial(_rows_of, drawn=rows)):
+            first, last = np.searchsorted(rows, [piece.start, piece.stop])
+            out[first:last, columns] = found
         return out
 
 
-def _moments(part: Any, **_: Any) -> tuple[Any, ...]:
-    X = np.ascontiguousarray(part, np.float64)
+def _moments(part: Any, factor: Any, columns: slice, **_: Any) -> tuple[Any, ...]:
+    X = _scaled(part, factor, columns)
     n = X.shape[1]
     mean, squares = np.zeros(n), np.zeros(n)
     lo, hi = np.full(n, np.inf), np.full(n, -np.inf)
     add_moments(X, mean=mean, squares=squares, lo=lo, hi=hi)
-    return len(X), mean, squares, lo, hi
+    return mean, squares, lo, hi
+
+
+def _scaled(part: Any, factor: Any, columns: slice) -> NDArray[np.float64]:
+    X = np.ascontiguousarray(part, np.float64)
+    return X if factor is None else X * factor[columns]
 
 
 def _keys(
     part: Any,
-    *,
     mean: NDArray[Any],
     inverse: NDArray[Any],
+    factor: Any,
     products: bool,
-    columns: slice = slice(None),
+    columns: slice,
     **_: Any,
 ) -> tuple[Any, Any, Any]:
-    X = np.ascontiguousarray(part, np.float64)
+    X = _scaled(part, factor, columns)
     keys, hashes = np.zeros(len(X)), np.zeros(len(X), np.uint64)
-    add_keys(X, mean[columns], inverse[columns], keys=keys)
     with np.errstate(over="ignore"):
-        hash_rows(bits_of(X), _places(len(mean))[columns], out=hashes)
+        hash_rows(bits_of(part), _places(len(mean))[columns], out=hashes)
+    add_keys(X, mean[columns], inverse[columns], keys=keys)
     Q = 0.0
     if products:
         D = (X - mean) * inverse
@@ -263,13 +276,9 @@ def _keys(
     return keys, hashes, Q
 
 
-def _columns_of(part: Any, *, rows: NDArray[np.intp], **_: Any) -> NDArray[Any]:
-    return np.asarray(part)[rows]
-
-
-def _rows_of(part: Any, *, rows: NDArray[np.intp], at: int, **_: Any) -> NDArray[Any]:
-    first, last = np.searchsorted(rows, [at, at + len(part)])
-    return np.asarray(part)[rows[first:last] - at]
+def _rows_of(part: Any, drawn: NDArray[np.intp], rows: slice, **_: Any) -> NDArray[Any]:
+    first, last = np.searchsorted(drawn, [rows.start, rows.stop])
+    return np.asarray(part)[drawn[first:last] - rows.start]
 
 
 def _places(n: int) -> NDArray[np.uint64]:
@@ -287,29 +296,47 @@ class _Sparse:
     def moments(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_]]:
         """Return means and deviations of columns, and which of them are constant."""
         X, mean, squares = self._X, np.zeros(self.n), np.zeros(self.n)
-        add_sparse_moments(X.indices, X.data, self.m, mean=mean, squares=squares)
-        return mean, np.sqrt(squares / self.m), constant_in(X)
+        lo, hi = np.full(self.n, np.inf), np.full(self.n, -np.inf)
+        filled = np.zeros(self.n, np.intp)
+        add_sparse_extremes(X.indices, X.data, filled=filled, lo=lo, hi=hi)
+        self._full = filled == self.m
+        lo = np.where(self._full, lo, np.minimum(lo, 0.0))
+        hi = np.where(self._full, hi, np.maximum(hi, 0.0))
+        # Squares of values of about one neither overflow nor vanish.
+        self._factor = powers_of_two(np.maximum(np.abs(lo), np.abs(hi)))
+        known = X.indices, X.data, self._factor, filled, self.m
+        add_sparse_moments(*known, mean=mean, squares=squares)
+        return mean, np.sqrt(squares / self.m), lo == hi
 
     def keys(self, mean: NDArray[Any], inverse: NDArray[Any]) -> tuple[Any, Any, Any]:
         """Return numbers of rows, hashes of them, and correlations of few features."""
         X, keys = self._X, np.zeros(self.m)
         hashes = np.zeros(self.m, np.uint64)
-        arrays = X.indptr, X.indices, X.data, mean, inverse, _places(self.n)
+        # What an empty cell adds.
+        empty = np.where(self._full, 0.0, (mean * inverse) ** 2)
+        arrays = X.indptr, X.indices, X.data, self._factor, mean, inverse
         with np.errstate(over="ignore"):
-            add_sparse_keys(*arrays, keys=keys, hashes=hashes)
+            add_sparse_keys(*arrays, empty, _places(self.n), keys=keys, hashes=hashes)
         if self.n > FEW_FEATURES:
             return keys, hashes, None
         X = X.astype(np.float64)
+        # A mean that dwarfs the deviation takes a column without empty cells, which can
+        # be centered.
+        centers = np.where(self._full, mean, 0.0)
+        X.data *= self._factor[X.indices]
+        X.data -= centers[X.indices]
+        mean = mean - centers
         products = (X.T @ X).toarray() / self.m - np.outer(mean, mean)
         return keys, hashes, products * np.outer(inverse, inverse)
 
-    def try_part(self) -> float:
-        """Do with a part of the table what passes do; return which share it is."""
+    def seconds(self) -> float:
+        """Return how long all passes take, by a part of the table."""
         size = -(-self.m // 10)
+        start = time.perf_counter()
         part = _Sparse(self._X[:size])
         mean, deviation, _ = part.moments()
         part.keys(mean, deviation)
-        return size / self.m
+        return (time.perf_counter() - start) * self.m / size
 
     def take(self, rows: NDArray[np.intp]) -> NDArray[Any]:
         """Return some rows, dense."""

@@ -71,33 +71,51 @@ def add_keys(X, mean, inverse, *, keys):
 
 
 @kernel
-def add_sparse_moments(columns, values, m, *, mean, squares):
-    """Write means of columns, and sums of squares about them, of filled cells."""
-    empty = np.full(mean.size, m, np.float64)
+def add_sparse_extremes(columns, values, *, filled, lo, hi):
+    """Count filled cells of columns, and write the extremes of these."""
     for t in range(columns.size):
-        mean[columns[t]] += values[t]
-        empty[columns[t]] -= 1.0
-    for j in range(mean.size):
-        mean[j] /= m
-        squares[j] = empty[j] * mean[j] * mean[j]
-    for t in range(columns.size):
-        d = values[t] - mean[columns[t]]
-        squares[columns[t]] += d * d
+        j = columns[t]
+        filled[j] += 1
+        lo[j] = min(lo[j], values[t])
+        hi[j] = max(hi[j], values[t])
 
 
 @kernel
-def add_sparse_keys(starts, columns, values, mean, inverse, places, *, keys, hashes):
-    """Add the squared lengths of standardized rows, and hashes of filled cells."""
-    empty = 0.0
+def add_sparse_moments(columns, values, factor, filled, m, *, mean, squares):
+    """Write means of columns times `factor`, and sums of squares about them."""
+    for t in range(columns.size):
+        mean[columns[t]] += values[t] * factor[columns[t]]
+    # What is left of a mean that was rounded.
+    rest = np.empty(mean.size)
     for j in range(mean.size):
-        empty += (mean[j] * inverse[j]) ** 2
-    value = np.empty(1)
+        mean[j] /= m
+        rest[j] = -(m - filled[j]) * mean[j]
+        squares[j] = (m - filled[j]) * mean[j] * mean[j]
+    for t in range(columns.size):
+        d = values[t] * factor[columns[t]] - mean[columns[t]]
+        rest[columns[t]] += d
+        squares[columns[t]] += d * d
+    for j in range(mean.size):
+        mean[j] += rest[j] / m
+        squares[j] -= rest[j] * rest[j] / m
+
+
+@kernel
+def add_sparse_keys(
+    starts, columns, values, factor, mean, inverse, empty, places, *, keys, hashes
+):
+    """Add the squared lengths of standardized rows, and hashes of filled cells.
+
+    What a column adds to a row that is empty there is `empty`.
+    """
+    value, none = np.empty(1), empty.sum()
     for i in range(keys.size):
-        s, code = empty, np.uint64(0)
+        s, code = none, np.uint64(0)
         for t in range(starts[i], starts[i + 1]):
             j = columns[t]
             x = np.float64(values[t])
-            s += (x * inverse[j]) * ((x - 2.0 * mean[j]) * inverse[j])
+            d = (x * factor[j] - mean[j]) * inverse[j]
+            s += d * d - empty[j]
             if x != 0.0:
                 value[0] = x
                 code += _mixed(value.view(np.uint64)[0] + places[j])

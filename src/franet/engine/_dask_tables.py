@@ -151,12 +151,9 @@ def _copy(table: Columns, path: str, client: Any) -> None:
 
         region: Any = _Region(path)
         dask.array.store(table._X, region, lock=False, scheduler=client.get)
-    elif table.has_columns:
-        for at, part in table.pieces(_PIECE):
-            file[:, at : at + part.shape[1]] = part
     else:
-        for at, part in table.row_pieces(_PIECE):
-            file[at : at + len(part)] = part
+        for rows, columns, part in table.parts(_PIECE, whole_rows=False):
+            file[rows, columns] = part
     file.flush()
 
 

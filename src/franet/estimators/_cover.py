@@ -403,7 +403,7 @@ class Cover(ConstrainedRanker):
         check_is_fitted(self)
         k = self.n_ranked_ if n_components is None else n_components
         check_value("n_components", k, k >= 1, "give a number from 1 on.")
-        rows = draw_rows(TableOfFit(self)(X, lazy=True))
+        rows = draw_rows(TableOfFit(self)(X, lazy=True), self._bytes())
         ranks = self.similarity == "spearman"
         return components_explain(rows.X, self.weights_, k, ranks=ranks)
 

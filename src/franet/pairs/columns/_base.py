@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import product
 from typing import Any, ClassVar
 
 import numpy as np
@@ -67,6 +68,9 @@ class Columns(ABC):
         Whether some columns, some rows, can be read without reading the others.
     steps : tuple of int
         Rows and columns that are stored together.
+    has_strips : bool
+        Whether strips of whole rows can be read one after the other, no part of the
+        storage twice.
     is_sparse : bool
         Whether `load` returns a sparse matrix.
     nbytes : int
@@ -79,6 +83,7 @@ class Columns(ABC):
 
     has_columns: bool = True
     has_rows: bool = True
+    has_strips: bool = True
     steps: tuple[int, int] = (1, 1)
     is_sparse: ClassVar[bool] = False
     for_gaps: Setting | None = None
@@ -149,20 +154,68 @@ class Columns(ABC):
         with read_ahead(self.read_rows, cuts) as read:
             yield from read
 
+    def piece_size(self, nbytes: int, whole_rows: bool) -> tuple[int, int]:
+        """Return rows and columns of what is read at a time, no part of it twice.
+
+        Parameters
+        ----------
+        nbytes : int
+            Its size, about, in float64: larger where storage has larger chunks.
+        whole_rows : bool
+            Whether it has to hold all columns.
+        """
+        (m, n), (down, across) = self.shape, self.steps
+        if whole_rows or self.has_rows:
+            return min(_width(nbytes // (8 * n), down, down), m), n
+        return m, min(_width(nbytes // (8 * m), across, across), n)
+
+    def read_piece(self, rows: slice, columns: slice) -> NDArray[Any]:
+        """Return some rows of some columns, all of the rows or of the columns."""
+        if columns == slice(0, self.shape[1]):
+            return self.read_rows(rows.start, rows.stop)
+        return self.read(columns.start, columns.stop)
+
+    def parts(
+        self, nbytes: int, whole_rows: bool
+    ) -> Iterator[tuple[slice, slice, NDArray[Any]]]:
+        """Yield rows and columns of each piece, and the piece, as storage has them.
+
+        Parameters
+        ----------
+        nbytes : int
+            The size of a piece, about, in float64.
+        whole_rows : bool
+            Whether pieces have to hold all columns.
+        """
+        (m, n), (height, width) = self.shape, self.piece_size(nbytes, whole_rows)
+        cuts = product(_slices(m, height), _slices(n, width))
+        step = max(nbytes // (8 * width), 1)
+
+        def read(rows: slice, columns: slice) -> Any:
+            return columns, self.read_piece(rows, columns)
+
+        with read_ahead(read, cuts) as pieces:
+            for rows, (columns, part) in pieces:
+                for some in _slices(len(part), step):
+                    at = slice(rows.start + some.start, rows.start + some.stop)
+                    yield at, columns, part[some]
+
     def reduced(
-        self, reduce: Callable[..., Any], nbytes: int
-    ) -> Iterator[tuple[int, int, Any]]:
-        """Yield the first row and the length of each piece, and what it is reduced to.
+        self, reduce: Callable[..., Any], nbytes: int, whole_rows: bool
+    ) -> Iterator[tuple[slice, slice, Any]]:
+        """Yield rows and columns of each piece, and what it is reduced to.
 
         Parameters
         ----------
         reduce : callable
-            It takes some rows, and the first of them as the keyword `at`.
+            It takes a piece, and where it is as the keywords `rows` and `columns`.
         nbytes : int
             The size of a piece, about, in float64.
+        whole_rows : bool
+            Whether pieces have to hold all columns.
         """
-        for at, part in self.row_pieces(nbytes):
-            yield at, len(part), reduce(part, at=at)
+        for rows, columns, part in self.parts(nbytes, whole_rows):
+            yield rows, columns, reduce(part, rows=rows, columns=columns)
 
     def chunks(self, rows: int, nbytes: int) -> Iterator[tuple[int, NDArray[Any]]]:
         """Yield the rows in chunks of one size, the last one aside.
@@ -195,11 +248,17 @@ class Columns(ABC):
 
 def _cuts(size: int, most: int, step: int) -> Iterator[tuple[int, int]]:
     """Yield where pieces start and stop: where storage does, if that fits."""
-    width = max(1, most)
-    if width > step:
-        width -= width % step
+    width = _width(most, step, 1)
     for start in range(0, size, width):
         yield start, min(start + width, size)
+
+
+def _width(most: int, step: int, least: int) -> int:
+    return max(most - most % step if most > step else most, least)
+
+
+def _slices(size: int, step: int) -> list[slice]:
+    return [slice(at, min(at + step, size)) for at in range(0, size, step)]
 
 
 def bad_value(

@@ -6,6 +6,7 @@ import mmap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from franet.pairs.columns._base import Columns
 
 # Chunks are read in both directions if a strip of them takes no more than this.
 _STRIP = 1 << 25
+# A strip of them is read at a time if it takes no more than this.
+_LARGEST = 1 << 29
 # Pieces of a dask array that are computed together.
 _AT_ONCE = 64
 
@@ -102,13 +105,35 @@ class ChunkedColumns(ArrayColumns):
         strip = 8 * max(down * n, across * m)
         self.has_rows = strip <= _STRIP or across * m >= down * n
         self.has_columns = strip <= _STRIP or not self.has_rows
+        self.has_strips = 8 * down * n <= _LARGEST
+
+    def piece_size(self, nbytes: int, whole_rows: bool) -> tuple[int, int]:
+        """Return rows and columns of what is read at a time, no part of it twice."""
+        (m, n), most = self.shape, nbytes // 8
+        down, across = map(min, self.steps, self.shape)
+        if not whole_rows and most < down * n:
+            # Chunks side by side; all of a column of chunks, if that is not too large.
+            rows = m if most >= across * m else down
+            return rows, max(most // rows // across, 1) * across
+        return max(most // n // down, 1) * down, n
+
+    def read_piece(self, rows: slice, columns: slice) -> NDArray[Any]:
+        """Return some rows of some columns."""
+        with self.reading():
+            return self._numbers(self._X[rows, columns])
 
 
 class DaskColumns(ChunkedColumns):
     """A dask array: only what a piece needs is computed."""
 
     def __init__(self, X: Any, names: Any = None) -> None:
+        if np.isnan(X.shape).any():
+            raise DataError(
+                "The dask array does not know how many rows and columns it has. Call "
+                "X.compute_chunk_sizes() first."
+            )
         super().__init__(X, [max(sizes, default=1) for sizes in X.chunks], names)
+        self.has_strips = True
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -116,28 +141,39 @@ class DaskColumns(ChunkedColumns):
         yield
 
     def reduced(
-        self, reduce: Callable[..., Any], nbytes: int
-    ) -> Iterator[tuple[int, int, Any]]:
+        self, reduce: Callable[..., Any], nbytes: int, whole_rows: bool
+    ) -> Iterator[tuple[slice, slice, Any]]:
         """Reduce pieces where they are computed: on the workers of a cluster."""
         from dask.base import compute
         from dask.delayed import delayed
 
-        n = self.shape[1]
-        X = self._X.rechunk((_steps(self._X.chunks[0], nbytes // (8 * n)), n))
-        parts = X.to_delayed()[:, 0]
-        sizes = X.chunks[0]
-        starts = np.cumsum([0, *sizes])
+        X, n = self._X, self.shape[1]
+        # Chunks are joined to whole rows where that does not take too much.
+        if whole_rows or 8 * n * self.steps[0] <= nbytes:
+            X = X.rechunk({1: n})
+        X = X.rechunk({0: _steps(X.chunks[0], nbytes // (8 * max(X.chunks[1])))})
+        places = list(product(*map(_places, X.chunks)))
         tasks = [
-            delayed(_reduced)(reduce, part, self.dtype, at)
-            for at, part in zip(starts.tolist(), parts, strict=False)
+            delayed(_reduced)(reduce, part, self.dtype, *place)
+            for place, part in zip(places, X.to_delayed().ravel(), strict=True)
         ]
         for first in range(0, len(tasks), _AT_ONCE):
             some = slice(first, first + _AT_ONCE)
-            found = compute(*tasks[some])
-            yield from zip(starts[some].tolist(), sizes[some], found, strict=False)
+            for place, found in zip(places[some], compute(*tasks[some]), strict=True):
+                yield *place, found
 
     def _numbers(self, part: Any) -> NDArray[Any]:
-        return super()._numbers(part.compute())
+        return super()._numbers(_dense(part.compute()))
+
+
+def _dense(part: Any) -> Any:
+    """Return a chunk of a dask array, which may be sparse, as a dense one."""
+    return part.toarray() if hasattr(part, "toarray") else part
+
+
+def _places(sizes: tuple[int, ...]) -> list[slice]:
+    ends = np.cumsum(sizes).tolist()
+    return [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)]
 
 
 def _steps(sizes: tuple[int, ...], most: int) -> tuple[int, ...]:
@@ -149,8 +185,11 @@ def _steps(sizes: tuple[int, ...], most: int) -> tuple[int, ...]:
     )
 
 
-def _reduced(reduce: Callable[..., Any], part: Any, dtype: Any, at: int) -> Any:
-    return reduce(np.asarray(part).astype(dtype, copy=False), at=at)
+def _reduced(
+    reduce: Callable[..., Any], part: Any, dtype: Any, rows: slice, columns: slice
+) -> Any:
+    part = np.asarray(_dense(part)).astype(dtype, copy=False)
+    return reduce(part, rows=rows, columns=columns)
 
 
 def check_indices(X: Any) -> None:
@@ -184,7 +223,7 @@ class SparseColumns(ArrayColumns):
         # As where a sparse table in memory is made dense.
         self.dtype = np.dtype(np.float64)
         self.has_rows = X.format == "csr"
-        self.has_columns = not self.has_rows
+        self.has_columns, self.has_strips = not self.has_rows, self.has_rows
         self.n_filled = int(X.group["indices"].shape[0])
         self.nbytes = (self._stored.itemsize + 8) * self.n_filled
 
@@ -321,11 +360,26 @@ class ParquetColumns(Columns):
         """Return some columns."""
         names = self._fields[start:stop]
         with self.reading():
-            table = self._file.read(columns=names)
-            part = np.empty((self.shape[0], stop - start), self.dtype, order="F")
-            for k, name in enumerate(names):
-                part[:, k] = table.column(name).to_numpy()
+            return self._numbers(self._file.read(columns=names))
+
+    def _numbers(self, table: Any) -> NDArray[Any]:
+        part = np.empty(table.shape, self.dtype, order="F")
+        for k in range(table.num_columns):
+            part[:, k] = np.asarray(table.column(k))
         return part
+
+    def parts(
+        self, nbytes: int, whole_rows: bool
+    ) -> Iterator[tuple[slice, slice, NDArray[Any]]]:
+        """Yield whole rows batch by batch, others as `Columns` does."""
+        if not whole_rows:
+            yield from super().parts(nbytes, False)
+            return
+        at, (size, n) = 0, self.piece_size(nbytes, True)
+        with self.reading():
+            for batch in self._file.iter_batches(size, columns=self._fields):
+                rows = slice(at, at := at + len(batch))
+                yield rows, slice(0, n), self._numbers(batch)
 
     def read_rows(self, start: int, stop: int) -> NDArray[Any]:
         """Return some rows."""
