@@ -83,7 +83,7 @@ def _time(k: int, n: int, options: dict[str, Any]) -> tuple[float, float]:
     """Return the seconds until the first pick of a fit, and those of each pick."""
     X = np.random.default_rng(0).normal(size=(k, n))
     rows = Rows(X, k, np.zeros(n, bool))
-    free = Constraints([], np.zeros(n, bool), np.ones(n), np.full(n, -1))
+    free = Constraints.none(n)
 
     def fit(picks: int) -> float:
         start = time.perf_counter()
