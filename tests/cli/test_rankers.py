@@ -54,6 +54,7 @@ def test_json(data):
     assert summary["ranker"] == "column-subset"
     assert summary["parameters"] == {
         "n_features_to_select": 5, "n_ranked": None, "standardize": True,
+        "noise": 0.0, "exchanges": 0,
         "include": None, "exclude": None, "cost": None, "groups": None,
     }  # fmt: skip
     assert [row["index"] for row in summary["features"]] == ranker.order_[:5].tolist()
