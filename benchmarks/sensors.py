@@ -11,16 +11,16 @@ the guide.
 - *distance*: what a smallest distance between places costs.
 - *noise*: what an error of the sensors does to the rebuilt field.
 
-Of each field the first 70 % of the rows, in time, are to learn from, and the last 30 %
-are rebuilt. The error is the root of the mean squared error over the deviation: that of
-the rebuilt rows about their own means. Rebuilt by ridge regression
-(``RidgeReconstruction``, or ``reconstruct`` of Cover, which is the same), unless it says
-otherwise.
+Of each field the first 70 % of the rows, in time, are there to learn from, and the last
+30 % are rebuilt. The error is the root of the mean squared error over the deviation:
+that of the rebuilt rows about their own means. Rebuilt by ridge regression
+(``RidgeReconstruction``, or ``reconstruct`` of Cover, which is the same), unless it
+says otherwise.
 
 Fields: ``climate_sst_pacific`` and ``sensors_traffic_la`` of the folder of
-``field.py``; two of the package ``eofs`` (``pip install eofs``); and a heated plate that
-is simulated here. PySensors is ``pip install python-sensors``. What is not there is
-left out, with a line that says so.
+``field.py``; two of the package ``eofs`` (``pip install eofs``); and a heated plate
+that is simulated here. PySensors is ``pip install python-sensors``. What is not there
+is left out, with a line that says so.
 """
 
 from __future__ import annotations
@@ -368,8 +368,8 @@ PARTS: dict[str, Callable[[Any], Table]] = {
 }
 NOTES = {
     "fields": "Root of the mean squared error of the last 30 % of the rows over their "
-    "deviation; the first 70 % to learn from. `raw` is `ColumnSubset(standardize=False)`, "
-    "`exchanges` with up to 1,000 exchanges, `noise` with `noise=0.1`. `random` is the "
+    "deviation; the first 70 % to learn from. `raw` is "
+    "`ColumnSubset(standardize=False)`, `exchanges` with up to 1,000 exchanges, `noise` with `noise=0.1`. `random` is the "
     "mean of ten draws; `all places` are k principal components that see every place.",
     "bar": "Ten places of climate_sst_pacific, rebuilt by `reconstruct`.",
     "distance": "Ten places of climate_sst_pacific with `groups_by_distance`: the "

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from data import load, needs_shared
-from franet.exceptions import DegenerateRankingWarning
+from franet.exceptions import DegenerateRankingWarning, UsageError
 from franet.rankers import ColumnSubset
 from protocol import rmae
 from tables import TABLES, random
@@ -384,3 +384,12 @@ def test_exchanges_make_no_copies_of_picks():
     X = np.repeat(random(40, 4, seed=5), 3, axis=1)
     ranker = ColumnSubset(4, exchanges=20).fit(X)
     assert {j // 3 for j in ranker.order_[:4]} == {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize(
+    "given", [{"noise": -0.1}, {"noise": None}, {"exchanges": -1}, {"exchanges": 1.5}]
+)
+def test_parameters_that_are_wrong(given):
+    (name,) = given
+    with pytest.raises(UsageError, match=name):
+        ColumnSubset(2, **given).fit(random())

@@ -73,9 +73,10 @@ def groups_by_distance(coordinates: Any, min_distance: float) -> dict[Any, list[
         raise _wrong(f"its shape is {places.shape}.")
     if len(bad := np.flatnonzero(~np.isfinite(places).all(axis=1))):
         raise _wrong(f"row {bad[0]} is not finite.")
-    names = range(len(places))
-    if getattr(index, "inferred_type", "") == "string":
-        names = list(index)
+    is_text = getattr(index, "inferred_type", "") == "string"
+    names: list[Any] = (
+        [*index] if index is not None and is_text else [*range(len(places))]
+    )
     limit = min_distance * (1.0 - _ROUNDING)
     pairs = KDTree(places).query_pairs(limit, output_type="ndarray")
     found: dict[Any, list[int]] = {}

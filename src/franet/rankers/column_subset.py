@@ -78,25 +78,30 @@ class ColumnSubset(GreedyRanker):
 
         ``f_j ← f_j − 2·c_j·v_j + θ·c_j²``  and  ``g_j ← g_j − c_j²``
 
-    keep ``f_j = ‖G_j‖²`` and ``g_j = G_jj`` up to date. With `noise` ν, a pick has the
-    penalty ``d_j = ν²·‖Z_j‖²`` in the regression on the picks, the gain is
-    ``‖G_j‖² / (G_jj + d_j)``, and ``G`` what Gaussian noise leaves. The first ``f`` takes
+    keep ``f_j = ‖G_j‖²`` and ``g_j = G_jj`` up to date. The first ``f`` takes
     O(m·n·min(m, n)), each pick O(m·n): one pass over the table if m ≤ n, else three.
     Memory is one float64 copy of the table; a sparse table is made dense. Sums are
     taken anew whenever the residual has shrunk a hundredfold, so that late gains are
     not rounding errors. A pick is the first column among equal gains.
 
-    An exchange is the best of all pairs of a pick and another feature, and takes
-    O(k·m·n) for k picks. It ends by putting the picks in the order in which they would
-    be picked if there were no others, so that the first picks do not depend on the
-    exchanges alone: the best 8 are no longer the first of the best 16. Rank with
-    `n_features_to_select` at the number of features that will be used. Exchanges keep a
-    second copy of the table.
+    With `noise` ν, pick j has the penalty ``d_j = ν²‖Z_j‖²`` in the regression, which
+    is that of columns with independent errors [2]_, and the gain is
+    ``‖G_j‖² / (G_jj + d_j)``. A second copy of the table has a number more for each
+    pick and column.
+
+    An exchange is the best of all pairs of a pick and another feature; what is left
+    without a pick follows from what is left with it, so that it takes O(k·m·n) for k
+    picks. In the end the picks are put into the order in which they would be picked if
+    there were no other features. Rankings are no longer nested: the best 8 are not the
+    first of the best 16, and `n_features_to_select` should be the number of features
+    that will be used. Exchanges keep a second copy of the table.
 
     References
     ----------
     .. [1] A. K. Farahat, A. Ghodsi, M. S. Kamel. Efficient greedy feature selection
        for unsupervised learning. Knowledge and Information Systems 35, 2013.
+    .. [2] K. Chaloner, I. Verdinelli. Bayesian experimental design: a review.
+       Statistical Science 10, 1995 (A-optimality).
 
     Examples
     --------
