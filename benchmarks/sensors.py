@@ -369,8 +369,9 @@ PARTS: dict[str, Callable[[Any], Table]] = {
 NOTES = {
     "fields": "Root of the mean squared error of the last 30 % of the rows over their "
     "deviation; the first 70 % to learn from. `raw` is "
-    "`ColumnSubset(standardize=False)`, `exchanges` with up to 1,000 exchanges, `noise` with `noise=0.1`. `random` is the "
-    "mean of ten draws; `all places` are k principal components that see every place.",
+    "`ColumnSubset(standardize=False)`, with up to 1,000 exchanges, with `noise=0.1`, "
+    "or with both. `random` is the mean of ten draws; `all places` are k principal "
+    "components that see every place.",
     "bar": "Ten places of climate_sst_pacific, rebuilt by `reconstruct`.",
     "distance": "Ten places of climate_sst_pacific with `groups_by_distance`: the "
     "distance of the closest two, and the error.",
