@@ -254,7 +254,8 @@ NOTES = {
     "the training part, the others do not; `random` is drawn for each fold. `PCA` "
     "needs all columns for its components, so that k is not a number of columns there.",
     "few": "Five-fold R² of ridge regression on k columns, chosen in each fold; "
-    f"`random` is the mean of {DRAWS} draws. Forward selection takes long for more than {SLOW} columns, and is left out.",
+    f"`random` is the mean of {DRAWS} draws. Forward selection takes long for more "
+    f"than {SLOW} columns, and is left out there.",
 }
 
 

@@ -86,6 +86,11 @@ def test_frames():
     )
 
 
+def test_names_that_repeat():
+    with pytest.raises(DataError, match="groups_by_distance tells features apart by"):
+        groups_by_distance(pd.DataFrame(np.eye(2), index=["a", "a"]), 9.0)
+
+
 def test_places_that_are_the_same():
     groups = groups_by_distance(np.zeros((3, 2)), 1e-9)
     assert pairs_of(groups) == {(0, 1), (0, 2), (1, 2)}

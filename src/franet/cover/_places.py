@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from franet._common.checked import NUMBER, check_value, checked
+from franet._common.features import FeatureIndex
 from franet.exceptions import DataError, Setting
 
 # Distances that miss the limit by this share do so by rounding, as on a grid.
@@ -73,10 +74,10 @@ def groups_by_distance(coordinates: Any, min_distance: float) -> dict[Any, list[
         raise _wrong(f"its shape is {places.shape}.")
     if len(bad := np.flatnonzero(~np.isfinite(places).all(axis=1))):
         raise _wrong(f"row {bad[0]} is not finite.")
-    is_text = getattr(index, "inferred_type", "") == "string"
-    names: list[Any] = (
-        [*index] if index is not None and is_text else [*range(len(places))]
-    )
+    names: list[Any] = [*range(len(places))]
+    if index is not None and getattr(index, "inferred_type", "") == "string":
+        names = [*index]
+        FeatureIndex(np.array(names, object)).check_unique("groups_by_distance")
     limit = min_distance * (1.0 - _ROUNDING)
     pairs = KDTree(places).query_pairs(limit, output_type="ndarray")
     found: dict[Any, list[int]] = {}
