@@ -104,6 +104,14 @@ def test_features_in_several_groups(kind, seed):
     assert beside_each_other(groups, np.flatnonzero(exact.support_))
 
 
+def test_how_many_is_found_among_features_in_several_groups():
+    groups = {j: [j // 2, 100 + j // 5] for j in range(20)}
+    ranker = Cover("auto", groups=groups).fit(X)
+    picks = np.flatnonzero(ranker.support_)
+    assert 1 < len(picks) == ranker.n_features_suggested_
+    assert beside_each_other(groups, picks)
+
+
 def test_more_than_fit_beside_each_other():
     # Each feature with its neighbors: after a pick in the middle none is left.
     groups = {0: [0], 1: [0, 1], 2: [1]}
