@@ -32,7 +32,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from field import folder
+import parts
+from parts import Table
 
 HERE = Path(__file__).resolve().parent
 OUT = HERE / "results" / "prune.md"
@@ -45,7 +46,6 @@ SIZES = (("groups", 50_000), ("noise", 50_000), ("one block", 50_000),
 ROUNDING = 1e-9
 # Columns of tables for which feature-engine takes many minutes.
 SLOW = 1500
-Table = tuple[list[str], list[list[Any]]]
 
 
 def pandas_recipe(S: np.ndarray, cutoff: float) -> np.ndarray:
@@ -317,39 +317,15 @@ NOTES = {
 }
 
 
-def stored() -> dict[str, str]:
-    """Return the parts that are stored."""
-    if not OUT.exists():
-        return {}
-    texts = OUT.read_text("utf-8").split("\n## ")[1:]
-    return {text.partition("\n")[0]: text.partition("\n")[2].strip() for text in texts}
-
-
-def as_text(name: str, table: Table) -> str:
-    """Return a table in Markdown, with what it shows."""
-    head, rows = table
-    lines = [head, ["---"] * len(head), *rows]
-    body = "\n".join(f"| {' | '.join(map(str, cells))} |" for cells in lines)
-    return f"{NOTES[name]}\n\n{body}"
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--parts", nargs="+", choices=[*PARTS], default=[*PARTS])
-    parser.add_argument("--folder", type=Path, default=folder())
+    parser = parts.parser(__doc__, PARTS)
     parser.add_argument("--measure", nargs=2, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.measure:
         measure(given.measure[0], int(given.measure[1]))
         return
     warnings.simplefilter("ignore")
-    for name in given.parts:
-        print(f"\n{name}")
-        table = PARTS[name](given)
-        texts = {**stored(), name: as_text(name, table)}
-        head = "# Dropping correlated columns\n\nPrinted by `benchmarks/prune.py`.\n"
-        parts = [f"\n## {each}\n\n{texts[each]}\n" for each in PARTS if each in texts]
-        OUT.write_text(head + "".join(parts), "utf-8")
+    parts.run(OUT, "Dropping correlated columns", PARTS, NOTES, given)
 
 
 if __name__ == "__main__":

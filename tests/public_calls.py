@@ -197,6 +197,13 @@ def atomic_write():
         file.write("text")
 
 
+@case("franet.groups_by_distance")
+def groups_by_distance():
+    from franet import groups_by_distance
+
+    groups_by_distance(X[:, :2], 0.5)
+
+
 @case("FRANe.plan", "FeatureRanker.fit", "FeatureSelector.transform")
 def frane():
     from franet import Cover, FRANe

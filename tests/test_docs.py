@@ -220,6 +220,26 @@ def test_blocks_are_found(tmp_path):
     assert list(commands(console)) == [(["franet", "rank", "a", "b"], "")]
 
 
+def cells(text):
+    """Return the cells of all tables, without marks."""
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    return {cell.strip("* `") for line in lines for cell in line.split("|")}
+
+
+@pytest.mark.parametrize(
+    ("page", "results"),
+    [("sensors.md", "sensors.md"), ("before-a-model.md", "front_end.md")],
+)
+def test_figures_of_tables_are_those_that_were_measured(page, results):
+    shown = cells((ROOT / "docs" / page).read_text("utf-8"))
+    figures = {cell for cell in shown if re.fullmatch(r"\d\.\d{3}( ± .*)?", cell)}
+    assert len(figures) > 20
+    measured = ROOT / "benchmarks" / "results" / results
+    if not measured.exists():
+        pytest.skip("the results are not here")
+    assert figures <= cells(measured.read_text("utf-8"))
+
+
 def listed():
     """Return the names that the API reference lists, by module."""
     text = (ROOT / "docs" / "api" / "index.rst").read_text("utf-8")

@@ -78,6 +78,8 @@ CASES = {
     "ColumnSubset": {
         **CONSTRAINTS,
         "standardize": {"standardize": False},
+        "noise": {"noise": 0.5},
+        "exchanges": ({"n_ranked": 4}, {"exchanges": 5}),
         "n_ranked": {"n_ranked": 2},
     },
     "Cover": {

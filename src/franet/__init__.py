@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         rankers,
         report,
     )
+    from franet.cover._places import groups_by_distance
     from franet.estimators._cover import Cover
     from franet.estimators._frane import FRANe
     from franet.estimators._prune import (
@@ -48,6 +49,7 @@ __all__ = [
     "drop_correlated",
     "evaluation",
     "exceptions",
+    "groups_by_distance",
     "io",
     "network",
     "plotting",
@@ -66,6 +68,7 @@ _HOME = {
     "DropCorrelated": "franet.estimators._prune",
     "FRANe": "franet.estimators._frane",
     "drop_correlated": "franet.estimators._prune",
+    "groups_by_distance": "franet.cover._places",
 }
 
 

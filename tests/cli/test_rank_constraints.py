@@ -141,6 +141,17 @@ def test_groups(data, tmp_path):
     assert "--include: 'g3' and 'g0' are in one group" in line
 
 
+def test_features_in_several_groups(data, tmp_path):
+    path = tmp_path / "groups.csv"
+    path.write_text("feature,group\ng0,a\ng1,a\ng1,b\ng2,b\ng3,c\n")
+    summary = read(data, "--groups", path, "--include", "g1", "--top", 3)
+    assert not {row["name"] for row in summary["features"]} & {"g0", "g2"}
+    groups = {"g0": "a", "g1": ["a", "b"], "g2": "b", "g3": "c"}
+    assert summary["parameters"]["groups"] == groups
+    line = fails("rank", data, "--groups", path, "--include", "g1,g2", code=2)
+    assert "'g1' and 'g2' are in one group" in line
+
+
 def test_a_feature_called_feature(tmp_path):
     path = save(tmp_path / "d.csv", names=["feature", *NAMES[1:]])
     (tmp_path / "c.csv").write_text("feature,3\n")

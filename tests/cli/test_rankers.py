@@ -54,6 +54,7 @@ def test_json(data):
     assert summary["ranker"] == "column-subset"
     assert summary["parameters"] == {
         "n_features_to_select": 5, "n_ranked": None, "standardize": True,
+        "noise": 0.0, "exchanges": 0,
         "include": None, "exclude": None, "cost": None, "groups": None,
     }  # fmt: skip
     assert [row["index"] for row in summary["features"]] == ranker.order_[:5].tolist()
@@ -227,3 +228,15 @@ def test_missing_values(tmp_path):
     line = fails(save(tmp_path / "holes.csv", table), "--ranker", "variance", code=1)
     assert "'g3' (3) holds NaN in row 2. Fill or drop it." in line
     assert "pairwise" not in line
+
+
+def test_column_subset_by_set(data):
+    words = "--ranker", "column-subset", "--json", "--top", 3, "--set"
+    for name, value in (("noise", 0.3), ("exchanges", 5)):
+        found = json.loads(run(data, *words, f"{name}={value}").stdout)
+        ranker = ColumnSubset(3, **{name: value}).fit(X)
+        assert found["parameters"][name] == value
+        scores = [row["score"] for row in found["features"]]
+        assert scores == pytest.approx(ranker.scores_[ranker.order_[:3]].tolist())
+    assert "noise" in fails(data, *words, "noise=-1")
+    assert "exchanges" in fails(data, *words, "exchanges=1.5")

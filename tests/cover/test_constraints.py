@@ -9,6 +9,7 @@ import pytest
 from franet import Cover
 from franet.datasets import make_groups
 from franet.exceptions import UsageError
+from franet.rankers import ColumnSubset, FacilityLocation
 
 MADE = make_groups(60, 5, 4, n_noise=5, shuffle=False, random_state=0)
 X = pd.DataFrame(MADE.X, columns=MADE.names)
@@ -91,6 +92,46 @@ def test_groups_as_a_mapping(missing):
     assert len(chosen & {"g0", "g1", "g2"}) <= 1
 
 
+def beside_each_other(groups, picks):
+    """Return whether no two picks share a label."""
+    labels = [label for j in picks for label in {*groups.get(j, [])}]
+    return len(labels) == len(set(labels))
+
+
+@pytest.mark.parametrize("kind", [Cover, ColumnSubset, FacilityLocation])
+@pytest.mark.parametrize("seed", range(3))
+def test_features_in_several_groups(kind, seed):
+    rng = np.random.default_rng(seed)
+    groups = {j: rng.integers(0, 9, 3).tolist() for j in range(0, 25, 2)}
+    ranker = kind(None, groups=groups).fit(X)
+    assert beside_each_other(groups, np.flatnonzero(ranker.support_))
+    # What follows the picks keeps to the groups as well, as long as it can.
+    possible = next(
+        k for k in range(1, 26) if not beside_each_other(groups, ranker.order_[: k + 1])
+    )
+    exact = kind(possible, groups=groups).fit(X)
+    assert beside_each_other(groups, np.flatnonzero(exact.support_))
+
+
+def test_how_many_is_found_among_features_in_several_groups():
+    groups = {j: [j // 2, 100 + j // 5] for j in range(20)}
+    ranker = Cover("auto", groups=groups).fit(X)
+    picks = np.flatnonzero(ranker.support_)
+    assert 1 < len(picks) == ranker.n_features_suggested_
+    assert beside_each_other(groups, picks)
+
+
+def test_more_than_fit_beside_each_other():
+    # Each feature with its neighbors: after a pick in the middle none is left.
+    groups = {0: [0], 1: [0, 1], 2: [1]}
+    table = MADE.X[:, :3]
+    assert set(Cover(2, groups=groups, include=[0]).fit(table).order_[:2]) == {0, 2}
+    with pytest.raises(UsageError, match="groups: after 1 picks each other feature"):
+        Cover(2, groups=groups, include=[1]).fit(table)
+    with pytest.raises(UsageError, match="'x0' and 'x1' are in one group"):
+        Cover(2, groups=groups, include=[0, 1]).fit(table)
+
+
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
@@ -104,7 +145,7 @@ def test_groups_as_a_mapping(missing):
         ({"cost": {"g0": "much"}}, "cost: 'g0' has 'much'"),
         ({"cost": [1.0, 2.0]}, r"cost: its shape is \(2,\), but there are 25"),
         ({"groups": ["a"]}, r"groups: its shape is \(1,\)"),
-        ({"groups": {"g0": [1]}}, r"groups: \[1\] is not a label"),
+        ({"groups": {"g0": [[1]]}}, r"groups: \[1\] is not a label"),
         ({"groups": {"g0": np.arange(2)}}, r"groups: array\(\[0, 1\]\) is not a label"),
         (
             {"groups": {"g0": 1, "g1": 1}, "include": ["g0", "g1"]},

@@ -9,7 +9,6 @@ import pytest
 
 from franet import Cover
 from franet.cover._arrays import kernels_of
-from franet.cover._residual import Residual
 from franet.datasets import make_groups
 from franet.engine import device as _torch
 from franet.engine.device import parse_place
@@ -130,20 +129,6 @@ def test_same_in_every_run(device):
 
 def on(device, array):
     return _torch.load().as_tensor(array, device=device)
-
-
-def test_residual_is_renewed(device):
-    # Columns of rank 3 and a little noise: little of the total is left soon.
-    rows = normal(30, 3) @ normal(3, 40, seed=1) + 1e-3 * normal(30, 40, seed=2)
-    rows -= rows.mean(axis=1)[:, None]
-    for shape in (rows, np.ascontiguousarray(rows[:, :20])):
-        ours, theirs = Residual(shape.copy()), Residual(on(device, shape.copy()))
-        for j in (0, 9, 4, 17, 22):
-            gain = theirs.remove(j, 0.0)
-            assert gain == pytest.approx(ours.remove(j, 0.0), rel=1e-8)
-            assert len(theirs._Q) == len(ours._Q)
-        assert len(ours._Q) < 5
-        np.testing.assert_allclose(theirs.gains().cpu(), ours.gains(), rtol=1e-6)
 
 
 @pytest.mark.parametrize("m", [6, 7, 40])

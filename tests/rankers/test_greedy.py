@@ -177,7 +177,7 @@ def test_cheap_noise_of_rounding_is_not_picked():
         {"cost": {"g0": "much"}},
         {"cost": [1.0, 2.0]},
         {"groups": ["a"]},
-        {"groups": {"g0": [1]}},
+        {"groups": {"g0": [[1]]}},
         {"groups": {"g0": 1, "g1": 1}, "include": ["g0", "g1"]},
         {"exclude": list(X.columns)},
         {"n_features_to_select": N, "exclude": ["g0"]},

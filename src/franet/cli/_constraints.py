@@ -76,12 +76,18 @@ def find_features(
             if is_head and line.feature not in known:
                 continue
             j = _find(index, known, line.feature, line.where, DataError)
+            if option == "groups":
+                # A feature with several lines is in several groups.
+                values.setdefault(j, []).append(line.value or None)
+                continue
             if j in values:
                 raise DataError(
                     f"{line.where}: {line.feature!r} stands there twice; leave one out"
                 )
-            is_number = option != "groups"
-            values[j] = _number(option, line) if is_number else line.value or None
+            values[j] = _number(option, line)
+        if option == "groups":
+            single = {j: labels[0] for j, labels in values.items() if len(labels) == 1}
+            values |= single
     return found
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from franet._common.features import FeatureIndex
 from franet.exceptions import DataError, Setting, UsageError
@@ -32,28 +33,55 @@ class Constraints:
         Features that are never picked.
     cost : ndarray of float
         What each feature costs.
-    groups : ndarray of int
-        The group of each feature, of which one may be picked; -1: none.
+    groups : sparse array of bool of shape (n, n_groups)
+        Which features are in which group, of which one may be picked.
     """
 
     include: list[int]
     closed: NDArray[np.bool_]
     cost: NDArray[np.float64]
-    groups: NDArray[np.intp]
+    groups: Any
+
+    @classmethod
+    def none(cls, n: int) -> Constraints:
+        """Return what constrains none of n features."""
+        return cls([], np.zeros(n, bool), np.ones(n), _no_groups(n))
 
     def n_open(self) -> int:
-        """Return how many features can be picked at the most."""
-        open_ = ~self.closed
-        grouped = open_ & (self.groups >= 0)
-        return int(np.sum(open_ & ~grouped)) + len(np.unique(self.groups[grouped]))
+        """Return how many features can be picked at the most.
 
-    def n_selected(self, wanted: int | None, n: int) -> int:
-        """Return how many of n features are selected; half of them if `wanted` is None.
+        Fewer, where a feature is in several groups: that depends on the picks.
+        """
+        open_, start = ~self.closed, self.groups.indptr
+        grouped = open_ & (np.diff(start) > 0)
+        # A pick takes the first of its groups, and no other pick has it.
+        first = self.groups.indices[start[:-1][grouped]]
+        return int(np.sum(open_ & ~grouped)) + len(np.unique(first))
+
+    def n_selected(self, wanted: int | None, last: NDArray[np.bool_]) -> int:
+        """Return how many features are selected; half of them if `wanted` is None.
 
         Where all are constant, half of those.
+
+        Parameters
+        ----------
+        wanted : int or None
+            How many were asked for.
+        last : ndarray of bool of shape (n,)
+            Features that are constant, or cannot be picked beside the picks.
         """
-        count = min(n // 2, self.n_open() or n) if wanted is None else wanted
-        return max(count, len(self.include))
+        n, possible = len(last), int(np.sum(~last))
+        if wanted is None:
+            wanted = min(n // 2, possible or n)
+        elif wanted > possible and self.groups.nnz:
+            raise _error(
+                "groups",
+                "after {} picks each other feature shares a group with one of them, or "
+                "cannot be picked.",
+                possible,
+                remedy="Ask for at most that many.",
+            )
+        return max(wanted, len(self.include))
 
     def among(self, columns: NDArray[np.intp]) -> Constraints:
         """Return the constraints of some columns, counted among them."""
@@ -87,7 +115,9 @@ class Choice:
         self.order: list[int] = []
         self.cost = constraints.cost
         self.open = ~constraints.closed
-        self._groups = constraints.groups
+        self.n_forced = len(constraints.include)
+        self._closed, self._groups = constraints.closed, constraints.groups
+        self._members = constraints.groups.tocsc()
         self._forced = iter(constraints.include)
 
     def forced(self) -> int | None:
@@ -95,16 +125,61 @@ class Choice:
         return next(self._forced, None)
 
     def pick(self, j: int) -> None:
-        """Pick feature j, and no other one of its group."""
+        """Pick feature j, and no other one of its groups."""
         self.order.append(j)
-        self.open[j] = False
-        if self._groups[j] >= 0:
-            self.open[self._groups == self._groups[j]] = False
+        self.open[self._blocks(j)] = False
+
+    def shared(self, picks: list[int]) -> NDArray[np.intp]:
+        """Return how many picks each feature is, or shares a group with."""
+        count = np.zeros(len(self.open), np.intp)
+        for j in picks:
+            count[self._blocks(j)] += 1
+        return count
+
+    def beside(
+        self, picks: list[int], i: int, shared: NDArray[np.intp]
+    ) -> NDArray[np.bool_]:
+        """Return the features that may take the place of a pick.
+
+        Parameters
+        ----------
+        picks : list of int
+            The picks.
+        i : int
+            Which of them is replaced.
+        shared : ndarray of int
+            What `shared` returned for them.
+        """
+        open_ = ~self._closed & (shared == 0)
+        own = self._blocks(picks[i])
+        open_[own] = ~self._closed[own] & (shared[own] == 1)
+        open_[picks[i]] = False
+        return open_
+
+    def replace(self, order: list[int]) -> None:
+        """Make others the picks."""
+        self.order[:] = order
+        self.open = ~self._closed & (self.shared(order) == 0)
+
+    def restart(self) -> None:
+        """Forget the picks, and leave them alone open."""
+        self._forced = iter(self.order[: self.n_forced])
+        self.open = np.zeros(len(self.open), bool)
+        self.open[self.order] = True
+        self.order.clear()
+
+    def _blocks(self, j: int) -> NDArray[np.intp]:
+        """Return feature j, and the features that share a group with it."""
+        start, stop = self._groups.indptr[j : j + 2]
+        if start == stop:
+            return np.array([j])
+        found = self._members[:, self._groups.indices[start:stop]]
+        return np.unique(found.indices)
 
     def blocked(self, gains: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return the features that come after all others: closed, or in a full group.
 
-        Of a group without a pick all but the one that would add most.
+        Of groups without a pick all but those that would add most.
 
         Parameters
         ----------
@@ -113,11 +188,12 @@ class Choice:
         """
         blocked = ~self.open
         blocked[self.order] = False
-        grouped = np.flatnonzero(self.open & (self._groups >= 0))
-        blocked[grouped] = True
+        grouped = np.flatnonzero(self.open & (np.diff(self._groups.indptr) > 0))
         # The sort is stable: of equal ones the first.
-        best = grouped[np.argsort(-gains[grouped], kind="stable")]
-        blocked[best[np.unique(self._groups[best], return_index=True)[1]]] = False
+        for j in grouped[np.argsort(-gains[grouped], kind="stable")]:
+            if not blocked[j]:
+                blocked[self._blocks(j)] = True
+                blocked[j] = False
         return blocked
 
 
@@ -143,7 +219,7 @@ def read_constraints(
     cost : mapping or array-like of shape (n,), optional
         Positive costs; a mapping names some features, others cost 1.
     groups : mapping or array-like of shape (n,), optional
-        A label for each feature; None and NaN: no group.
+        A label for each feature, or a list of labels; None and NaN: no group.
     """
     index = FeatureIndex(names)
     inside = _features(index, include, "include")
@@ -151,7 +227,8 @@ def read_constraints(
     labels = _labels(index, groups)
     taken: dict[int, str] = {}
     for j in inside:
-        name, group = index.names[j], int(labels[j])
+        name = index.names[j]
+        own = labels.indices[labels.indptr[j] : labels.indptr[j + 1]].tolist()
         if j in outside:
             fields = name, Setting("include"), Setting("exclude")
             remedy = "Leave it out of one of them."
@@ -163,18 +240,17 @@ def read_constraints(
                 name,
                 remedy="Leave it out.",
             )
-        if group in taken:
+        if group := {*own} & {*taken}:
             raise _error(
                 "include",
                 "{!r} and {!r} are in one group, and of each of {} one feature may be "
                 "picked.",
-                taken[group],
+                taken[min(group)],
                 name,
                 Setting("groups"),
                 remedy="Leave out one of them.",
             )
-        if group >= 0:
-            taken[group] = name
+        taken.update(dict.fromkeys(own, name))
     closed = constant.copy()
     closed[outside] = True
     costs = _numbers(index, cost, "cost", _POSITIVE)
@@ -329,18 +405,32 @@ def _is_missing(label: Any) -> bool:
     return label is None or str(label != label) != "False"
 
 
-def _labels(index: FeatureIndex, given: Any) -> NDArray[np.intp]:
-    numbers: dict[Any, int] = {}
-    labels = np.full(len(index.names), -1, np.intp)
+def _no_groups(n: int) -> Any:
+    return sparse.csr_array((n, 0), dtype=bool)
+
+
+def _labels(index: FeatureIndex, given: Any) -> Any:
+    """Return which features are in which group, as a sparse array."""
+    n = len(index.names)
     if given is None:
-        return labels
-    for j, label in enumerate(_values(index, given, "groups", None)):
-        try:
-            if not _is_missing(label):
-                labels[j] = numbers.setdefault(label, len(numbers))
-        except TypeError:
-            remedy = "use text or numbers."
-            raise _error(
-                "groups", "{!r} is not a label;", label, remedy=remedy
-            ) from None
+        return _no_groups(n)
+    numbers: dict[Any, int] = {}
+    columns: list[int] = []
+    ends = [0]
+    for label in _values(index, given, "groups", None):
+        several = label if isinstance(label, list | tuple) else [label]
+        for one in several:
+            try:
+                if not _is_missing(one):
+                    columns.append(numbers.setdefault(one, len(numbers)))
+            except TypeError:
+                remedy = "use text or numbers."
+                raise _error(
+                    "groups", "{!r} is not a label;", one, remedy=remedy
+                ) from None
+        ends.append(len(columns))
+    known = np.ones(len(columns), bool), columns, ends
+    labels = sparse.csr_array(known, shape=(n, len(numbers)))
+    # A label that is given twice counts once, and labels of a feature are in order.
+    labels.sum_duplicates()
     return labels

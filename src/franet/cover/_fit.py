@@ -153,7 +153,9 @@ def rank_by_cover(
     wanted: Any = n_select
     if n_select == "auto":
         wanted = judged.count or len(order)
-    n_selected = constraints.n_selected(wanted, n)
+    last = rows.constant.copy()
+    last[columns] |= picker.blocked()
+    n_selected = constraints.n_selected(wanted, last)
     n_representatives = min(n_selected, len(order))
     picks = order[:n_representatives]
     if options.get("ranks"):
@@ -164,8 +166,7 @@ def rank_by_cover(
     else:
         penalty = float(curve.penalties[n_representatives - 1])
         rebuild = rebuild_from(table, picks, penalty, rows.X, runner)
-    scores, last = np.zeros(n), rows.constant.copy()
-    last[columns] |= picker.blocked()
+    scores = np.zeros(n)
     scores[columns] = _scores(picker)
     counts = np.zeros(n)
     counts[columns] = host(table.weights)
@@ -213,9 +214,8 @@ def _pick(
 
     def by_chance(permuted: FeatureTable, k: int) -> Curve:
         n = len(permuted.Z)
-        anything = Constraints([], np.zeros(n, bool), np.ones(n), np.full(n, -1))
         with listening(lambda stage, done, total: None):
-            again = Picker(permuted, anything, objective, alone)
+            again = Picker(permuted, Constraints.none(n), objective, alone)
             again.go_on(k)
         order = np.array(again.order, np.intp)
         return explain(permuted.Z, permuted.weights, order, alone)

@@ -87,7 +87,7 @@ def _time(k: int, n: int, options: dict[str, Any]) -> tuple[float, float]:
     # permuted to find out.
     X = rng.normal(size=(k, 3)) @ rng.normal(size=(3, n)) + rng.normal(size=(k, n))
     rows = Rows(X, k, np.zeros(n, bool))
-    free = Constraints([], np.zeros(n, bool), np.ones(n), np.full(n, -1))
+    free = Constraints.none(n)
 
     def fit(picks: int) -> float:
         start = time.perf_counter()

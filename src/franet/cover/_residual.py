@@ -6,9 +6,12 @@ from itertools import combinations_with_replacement
 from math import sqrt
 
 import numpy as np
+from numpy.typing import NDArray
 
 from franet.cover._arrays import Array, at_once, blocks_of, namespace
 from franet.pairs.tiles import TileRunner
+
+Floats = NDArray[np.float64]
 
 # What is left of a feature's own sum of squares when it counts as explained.
 EXPLAINED = 1e-10
@@ -52,21 +55,39 @@ def products_of_columns(
 class Residual:
     """What the picked features leave of all, known by its sums only.
 
+    A noisy measurement is a column with a coordinate of its own beside the samples, in
+    which it holds its noise and no feature holds anything. So a projection on noisy
+    columns is one on columns like any other.
+
     Parameters
     ----------
-    rows : ndarray or tensor of shape (n, m)
-        The features as rows, centred; changed in place.
-    weights : ndarray or tensor of shape (n,), optional
-        What a feature counts where others explain it; 1 if not given.
+    rows : ndarray of shape (n, m)
+        The features as rows, centered; changed in place where there is no noise.
+    noise : ndarray of shape (n,), optional
+        The sum of squares of the noise with which a feature is measured.
+    n_picks : int, default=0
+        How many features are picked at the most; of use where there is noise.
+
+    Attributes
+    ----------
+    f, g : ndarray of shape (n,)
+        Of the matrix of products of what is left: the squared norms of its columns, and
+        its diagonal.
+    picked : list of int
+        The picks that explained something.
     """
 
-    def __init__(self, rows: Array, weights: Array | None = None) -> None:
-        self._xp = xp = namespace(rows)
+    def __init__(
+        self, rows: Floats, noise: Floats | None = None, n_picks: int = 0
+    ) -> None:
+        n, self._m = rows.shape
+        self.own = np.einsum("ji,ji->j", rows, rows)
+        self.total = float(self.own.sum())
+        self.noise = np.zeros(n) if noise is None else noise
+        if noise is not None:
+            rows = np.hstack([rows, np.zeros((n, n_picks))])
         self.rows = rows
-        self.own = xp.einsum("ji,ji->j", rows, rows)
-        self.weights = xp.ones_like(self.own) if weights is None else weights
-        self.total = float(self.weights @ self.own)
-        self._picked: list[int] = []
+        self.picked: list[int] = []
         self._Q = rows[:0]
         self._renew()
 
@@ -79,53 +100,58 @@ class Residual:
             for part in parts:
                 Z[part] -= (Z[part] @ Q.T) @ Q
             self._Q = Q[:0]
-        einsum = self._xp.einsum
-        self.g = einsum("ji,ji->j", Z, Z)
-        self.f = self._xp.empty_like(self.g)
+        self.g = np.einsum("ji,ji->j", Z, Z)
+        self.f = np.empty_like(self.g)
         # Products of rows or of columns, whichever are fewer.
-        self._S = products_of_columns(Z, self.weights) if m <= n else None
+        self._S = products_of_columns(Z) if m <= n else None
         for part in parts:
             if self._S is None:
-                self.f[part] = (Z[part] @ Z.T) ** 2 @ self.weights
+                self.f[part] = ((Z[part] @ Z.T) ** 2).sum(axis=1)
             else:
-                self.f[part] = einsum("ji,ji->j", Z[part] @ self._S, Z[part])
+                self.f[part] = np.einsum("ji,ji->j", Z[part] @ self._S, Z[part])
         self._left = float(self.g.sum())
 
-    def gains(self) -> Array:
+    def gains(self) -> Floats:
         """Return what each feature would explain; 0 for picked and explained ones."""
-        xp = self._xp
-        open_ = self.g > EXPLAINED * self.own
-        open_[self._picked] = False
-        gains = self.f / xp.where(open_, self.g, 1.0)
-        # A feature explains itself at least.
-        return xp.where(open_, xp.maximum(gains, self.weights * self.g), 0.0)
+        gains = gains_of(self.f, self.g, self.noise, self.own)
+        gains[self.picked] = 0.0
+        return gains
 
     def remove(self, j: int, promised: float) -> float:
         """Pick feature j and return its gain; 0 if rounding had promised too much."""
-        q = self._orthogonal(self._orthogonal(self.rows[j]))
-        length = sqrt(float(q @ q))
-        if length * length <= EXPLAINED * self.own[j]:
+        x, noise = self.rows[j], self.noise[j]
+        if noise:
+            x = x.copy()
+            x[self._m + len(self.picked)] = sqrt(noise)
+        q = self._orthogonal(self._orthogonal(x))
+        square = float(q @ q)
+        if square - noise <= EXPLAINED * self.own[j]:
             self.g[j] = 0.0
             return 0.0
-        q = self._orthogonal(q / length)
-        if self._S is None:
-            Sq = self.rows.T @ (self.weights * (self.rows @ q))
-        else:
-            Sq = self._S @ q
+        q = self._orthogonal(q / sqrt(square))
+        Sq = self.rows.T @ (self.rows @ q) if self._S is None else self._S @ q
         Sq = self._orthogonal(Sq)
         gain = float(q @ Sq)
         if gain < promised * (1.0 - 1e-6):
-            self.g[j] = length * length
-            self.f[j] = gain * self.g[j]
+            self.g[j] = square - noise
+            self.f[j] = gain * square
             return 0.0
-        c, v = self._xp.stack([q, Sq]) @ self.rows.T
+        c, v = np.stack([q, Sq]) @ self.rows.T
         self.f -= c * (2.0 * v - gain * c)
         self.g -= c * c
-        self._picked.append(j)
-        self._Q = self._xp.vstack([self._Q, q])
+        self.picked.append(j)
+        self._Q = np.vstack([self._Q, q])
         if float(self.g.clip(min=0.0).sum()) < _RENEW * self._left:
             self._renew()
         return gain
 
-    def _orthogonal(self, x: Array) -> Array:
+    def _orthogonal(self, x: Floats) -> Floats:
         return x - (self._Q @ x) @ self._Q
+
+
+def gains_of(f: Floats, g: Floats, noise: Floats, own: Floats) -> Floats:
+    """Return what each feature would explain, from its sums; 0 for explained ones."""
+    open_ = g > EXPLAINED * own
+    # A feature explains itself at least.
+    gains = np.maximum(f, g * g) / np.where(open_, g + noise, 1.0)
+    return np.where(open_, gains, 0.0)

@@ -27,8 +27,9 @@ class ConstrainedRanker(FeatureRanker):
         What each feature costs: picks are those that add most for their cost. A
         mapping or a pandas Series names some features, others cost 1.
     groups : mapping or array-like of shape (n_features,), default=None
-        Labels: at most one feature of each group is picked. None and NaN belong to no
-        group.
+        Labels: at most one feature of each group is picked. A list of labels puts a
+        feature into several groups; `franet.groups_by_distance` makes them from places.
+        None and NaN belong to no group.
     """
 
     include: Any

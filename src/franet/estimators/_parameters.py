@@ -141,7 +141,7 @@ COVER = {
         None,
         (None, "array-like", dict),
         "a csv or tsv file with lines 'feature,group'; one feature of each group is "
-        "picked",
+        "picked, and a feature with several lines is in several groups",
     ),
     "n_ranked": Parameter(
         None, (None, Choices(("auto",)), Range(Integral, 1, None, "left"))

@@ -75,17 +75,26 @@ class BaseRanker(FeatureRanker):
         if names:
             cls._parameter_constraints = {name: known[name] for name in names}
 
-    def _diagnose(self) -> None:
-        """Warn if the ranking says less than its length suggests."""
-        n = len(self.scores_)
-        largest = int(np.bincount(tie_groups(self.scores_)).max())
+    def _diagnose(self, barred: NDArray[np.bool_] | None = None) -> None:
+        """Warn if the ranking says less than its length suggests.
+
+        Parameters
+        ----------
+        barred : ndarray of bool, optional
+            Features that tie because the user does not want them.
+        """
+        scores = self.scores_ if barred is None else self.scores_[~barred]
+        n = len(scores)
+        largest = int(np.bincount(tie_groups(scores)).max())
         if self._collapsed:
             message = self._collapsed
         elif largest > TIED_SHARE * n and n > 2:
             message = (
                 f"{largest} of {n} features have the same score; they rank by column."
             )
-        elif n > 4 and np.array_equal(self.ranking_, np.arange(1, n + 1)):
+        elif n > 4 and np.array_equal(
+            self.ranking_, np.arange(1, len(self.ranking_) + 1)
+        ):
             message = "The ranking is the order of the columns."
         else:
             return

@@ -81,9 +81,9 @@ class GreedyRanker(ConstrainedRanker, BaseRanker):
         self.gains_ = found.gains * found.unit
         self._set_shares(np.minimum(np.cumsum(found.gains) / found.total, 1.0))
         asked = n_select if isinstance(n_select, int) else None
-        n_selected = allowed.n_selected(asked, n)
+        n_selected = allowed.n_selected(asked, last)
         self._set_scores(scores, last=last, n_selected=n_selected)
-        self._diagnose()
+        self._diagnose(barred=last & ~constant)
 
     @abstractmethod
     def _pick(
