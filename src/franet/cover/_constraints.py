@@ -137,7 +137,7 @@ def read_constraints(
     constant : ndarray of bool
         Columns that tell nothing; they are never picked.
     include, exclude : sequence of str or int, optional
-        Features by name or position.
+        Features by name, pattern or position.
     cost : mapping or array-like of shape (n,), optional
         Positive costs; a mapping names some features, others cost 1.
     groups : mapping or array-like of shape (n,), optional
@@ -213,7 +213,7 @@ def read_preferences(
     names : ndarray of str
         The names of all features.
     keep : sequence of str or int, optional
-        Features by name or position.
+        Features by name, pattern or position.
     cost : mapping or array-like of shape (n,), optional
         Positive costs; a mapping names some features, others cost 1.
     """
@@ -260,7 +260,8 @@ def _features(index: FeatureIndex, given: Any, parameter: str) -> list[int]:
         remedy = "give a list of features, such as [{1!r}]."
         raise UsageError("{}:", Setting(parameter), given, remedy=remedy)
     try:
-        return list(dict.fromkeys(index.find(feature) for feature in given))
+        found = (index.match(feature) for feature in given)
+        return list(dict.fromkeys(j for places in found for j in places))
     except DataError as err:
         raise _error(parameter, "{}", err) from None
 
@@ -271,9 +272,10 @@ def _names_features(given: Any) -> bool:
 
 
 def _pairs(index: FeatureIndex, given: Any, parameter: str) -> list[tuple[int, Any]]:
-    return [
-        (_features(index, [name], parameter)[0], value) for name, value in given.items()
-    ]
+    try:
+        return [(index.find(name), value) for name, value in given.items()]
+    except DataError as err:
+        raise _error(parameter, "{}", err) from None
 
 
 def _values(index: FeatureIndex, given: Any, parameter: str, default: Any) -> list[Any]:
