@@ -66,6 +66,13 @@ COMPUTE = {"n_jobs": 2, "max_memory": "100 GB", "timeout": 600.0, "lazy": 1}
 def adata():
     found = anndata.AnnData(3.0 * X, layers={"other": OTHER.copy()})
     found.var_names = MADE.names
+    found.raw = found[:, ::-1].copy()
+    found.raw.X[:, ::2] **= 3
+    found.layers["counts"] = np.round(np.exp(X))
+    found.X[:25, ::2] = 0.0
+    found.obs["batch"] = np.repeat(["a", "b"], 20)
+    found.var["some"] = np.arange(X.shape[1]) % 3 > 0
+    found.var["level"] = np.arange(X.shape[1]) - 9.5
     return found
 
 
@@ -121,6 +128,16 @@ CASES = {
         {
             "adata": lambda: adata()[:, ::-1].copy(),
             "layer": "other",
+            "use_raw": True,
+            "normalize": ({"layer": "counts", "normalize": "none"}, "log1p"),
+            "batch_key": "batch",
+            "start": ["g1"],
+            "mask_var": "some",
+            "min_cells": 0.5,
+            "max_cells": 0.5,
+            "level": ({"min_level": 0.0}, "level"),
+            "min_level": 0.0,
+            "max_level": 0.0,
             "key_added": "mine",
             "n_top": 3,
             "subset": True,

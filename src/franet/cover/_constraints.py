@@ -179,6 +179,11 @@ def read_constraints(
     return Constraints(inside, closed, costs, labels)
 
 
+def find_features(names: NDArray[Any], given: Any, parameter: str) -> list[int]:
+    """Return the positions of features that are named, in their order, each once."""
+    return _features(FeatureIndex(names), given, parameter)
+
+
 def read_weights(
     names: NDArray[Any], constant: NDArray[np.bool_], given: Any
 ) -> str | NDArray[np.float64]:

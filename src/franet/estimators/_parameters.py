@@ -126,8 +126,8 @@ COVER = {
     "include": Parameter(
         None,
         (None, "array-like", str),
-        "features that are picked first, by name, position or pattern (MT-*), separated "
-        "by commas; may be repeated",
+        "features that are picked first, by name, position or pattern (MT-*), "
+        "separated by commas; may be repeated",
     ),
     "exclude": Parameter(
         None, (None, "array-like", str), "features that are never picked, likewise"
