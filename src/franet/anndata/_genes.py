@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from franet._common.checked import NUMBER, check_value
+from franet._common.files import unguard
 from franet.cover._constraints import find_features
 from franet.exceptions import DataError, Setting, UsageError
 from franet.io._source import check_readable, open_text, read_names, reading
@@ -27,6 +28,7 @@ LEAST = 10
 _FEW, _MANY = 2, 2**53
 _SHARE = "give a share from 0 to 1."
 NORMALIZE = ("log1p", "none")
+BOUNDS = ("level", "min_cells", "max_cells", "min_level", "max_level")
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +123,7 @@ def read_batches(adata: Any, key: str) -> NDArray[np.intp]:
     """Return the batch of each cell, as numbers from 0 on."""
     import pandas as pd
 
-    codes, names = pd.factorize(_column(adata.obs, "obs", "batch_key", key), sort=False)
+    codes, names = pd.factorize(column(adata.obs, "obs", "batch_key", key), sort=False)
     if (codes < 0).any():
         cell = str(adata.obs_names[np.argmax(codes < 0)])
         raise DataError(
@@ -148,7 +150,7 @@ def centered(X: Any, batches: NDArray[np.intp] | None, names: Any) -> Any:
     return X if batches is None else CenteredColumns(X, batches, names)
 
 
-def levels_of(X: Any, adata: Any, column: str | None) -> Levels:
+def levels_of(X: Any, adata: Any, key: str | None) -> Levels:
     """Return how much of each gene there is."""
     m, n = X.shape
     if sparse.issparse(X):
@@ -158,8 +160,8 @@ def levels_of(X: Any, adata: Any, column: str | None) -> Levels:
     else:
         detected = np.count_nonzero(X, axis=0) / m
     level = np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
-    if column is not None:
-        given = _column(adata.var, "var", "level", column)
+    if key is not None:
+        given = column(adata.var, "var", "level", key)
         level = np.array(given, object).astype(float)
     return Levels(detected, level)
 
@@ -219,7 +221,7 @@ def _mask(adata: Any, given: Any) -> NDArray[np.bool_]:
     name = Setting("mask_var", given if isinstance(given, str) else ...)
     values = given
     if isinstance(given, str):
-        values = _column(adata.var, "var", "mask_var", given)
+        values = column(adata.var, "var", "mask_var", given)
     values = np.asarray(values)
     if values.dtype != bool or values.shape != (adata.n_vars,):
         raise UsageError(
@@ -228,7 +230,20 @@ def _mask(adata: Any, given: Any) -> NDArray[np.bool_]:
     return values
 
 
-def _column(frame: Any, where: str, parameter: str, key: str) -> Any:
+def check_labels(labels: Any, key: str) -> None:
+    """Raise unless there are two labels, or more."""
+    kinds = labels.dropna().unique()
+    if len(kinds) < 2:
+        have = f"one label, {str(kinds[0])!r}" if len(kinds) else "no label"
+        raise DataError(
+            f"{{}}: all cells have {have}, and two or more are needed to judge a "
+            "panel. Choose another column, or leave it out.",
+            Setting("label", key),
+        )
+
+
+def column(frame: Any, where: str, parameter: str, key: str) -> Any:
+    """Return a column of `obs` or `var`, named by a parameter."""
     if key not in frame:
         known = [str(name) for name in frame.columns]
         close = get_close_matches(str(key), known, n=3) or known[:10]
@@ -266,7 +281,7 @@ def read_panel(given: Any) -> list[str]:
                     f"{path}: has no column 'feature' or 'gene'; name one so, or write "
                     "one gene a line into a .txt file"
                 )
-            genes = [row[head] for row in rows]
+            genes = [unguard(row[head] or "") for row in rows]
     else:
         genes = [name.strip() for name in read_names(path)]
     genes = [name for name in genes if name and not name.startswith("#")]

@@ -48,7 +48,8 @@ class Labels:
         Which share of the samples of each label (rows) is taken for each (columns):
         the mean of both models.
     carriers : list of list of str
-        For each label the features that speak most for it, at most three.
+        For each label the features that speak most for it by being high, at most
+        three.
     expendable : list of str
         Features that can be left out together: the mean F1 score of the others is
         lower by its standard error over the folds at most.
@@ -91,6 +92,10 @@ class PanelJudgement:
         For each feature of the panel the feature outside of it that correlates most.
     stand_in_r : ndarray
         Their correlation.
+    rows : ndarray of int of shape (n_judged,)
+        Which samples judge.
+    place : ndarray of shape (n_judged, 2)
+        Their first two principal components, for pictures.
     labels : Labels or None
         What the panel separates; None without labels.
 
@@ -109,6 +114,8 @@ class PanelJudgement:
     overlap: float
     stand_in: list[str]
     stand_in_r: NDArray[np.float64]
+    rows: NDArray[np.intp]
+    place: NDArray[np.float64]
     labels: Labels | None = None
 
     def sentences(self) -> list[str]:
@@ -229,13 +236,16 @@ def judge_panel(
     if codes is not None:
         there = codes >= 0
         judged = _separated(P[there], codes[there], types, genes, seed, left_out)
+    overlap, place = _overlap(X, P, seed)
     return PanelJudgement(
         panel=genes,
         n_samples=m,
         n_judged=len(rows),
-        overlap=_overlap(X, P, seed),
+        overlap=overlap,
         stand_in=[str(known[j]) if j >= 0 else "" for j in at],
         stand_in_r=r,
+        rows=rows,
+        place=place,
         labels=judged,
     )
 
@@ -267,8 +277,10 @@ def _codes(
     return place[codes], [str(name) for name in names[fine]], rare
 
 
-def _overlap(X: Any, P: NDArray[np.float64], seed: int) -> float:
-    """Return which share of the nearest samples by all columns the panel finds."""
+def _overlap(
+    X: Any, P: NDArray[np.float64], seed: int
+) -> tuple[float, NDArray[np.float64]]:
+    """Return which share of the nearest samples the panel finds, and two components."""
     m, n = X.shape
     k = min(COMPONENTS, m - 1, n - 1)
     report("neighbors", 0, 1)
@@ -277,7 +289,9 @@ def _overlap(X: Any, P: NDArray[np.float64], seed: int) -> float:
         NearestNeighbors(n_neighbors=min(NEIGHBORS, m - 1)).fit(each).kneighbors_graph()
         for each in (space, P)
     ]
-    return float(near[0].multiply(near[1]).sum() / near[0].sum())
+    # Of two columns there is one component.
+    place = np.column_stack([space, np.zeros(m)])[:, :2]
+    return float(near[0].multiply(near[1]).sum() / near[0].sum()), place
 
 
 def _stand_ins(
@@ -287,7 +301,7 @@ def _stand_ins(
     scaled = StandardScaler(with_mean=False).fit(X)
     deviation = np.sqrt(scaled.var_)
     Z = StandardScaler().fit_transform(P)
-    R = np.asarray((X.T @ Z)) / len(P)
+    R = np.asarray(X.T @ Z) / len(P)
     R = np.divide(R, deviation[:, None], out=np.zeros_like(R), where=R != 0.0)
     R[deviation == 0.0] = 0.0
     R[columns] = 0.0
@@ -313,6 +327,9 @@ def _separated(
         np.add.at(confusion, (codes, each), 0.5)
     confusion /= confusion.sum(axis=1, keepdims=True)
     by_gene = contribution.max(axis=0)
+    means = np.stack([P[codes == t].mean(axis=0) for t in range(k)])
+    # A low value may speak for a label, too, but nobody stains for it.
+    contribution[means <= P.mean(axis=0)] = 0.0
     best = np.argsort(-contribution, axis=1, kind="stable")[:, :_CARRIERS]
     return Labels(
         names=types,
