@@ -230,8 +230,9 @@ def _mask(adata: Any, given: Any) -> NDArray[np.bool_]:
     return values
 
 
-def check_labels(labels: Any, key: str) -> None:
-    """Raise unless there are two labels, or more."""
+def read_labels(adata: Any, key: str) -> Any:
+    """Return the label of each cell, of which there have to be two."""
+    labels = column(adata.obs, "obs", "label", key)
     kinds = labels.dropna().unique()
     if len(kinds) < 2:
         have = f"one label, {str(kinds[0])!r}" if len(kinds) else "no label"
@@ -240,6 +241,7 @@ def check_labels(labels: Any, key: str) -> None:
             "panel. Choose another column, or leave it out.",
             Setting("label", key),
         )
+    return labels
 
 
 def column(frame: Any, where: str, parameter: str, key: str) -> Any:

@@ -13,6 +13,7 @@ from franet.cli import _options, _screen
 from franet.cli._errors import in_words, name_columns
 from franet.cli._options import FLAG
 from franet.cli._paths import Command, Reads
+from franet.estimators._parameters import GREEDY
 from franet.exceptions import Setting, UsageError
 
 _COLUMN = {"metavar": "COLUMN"}
@@ -22,7 +23,7 @@ _SHARED: dict[str, Mapping[str, Any]] = {
     "include": _options.FEATURES,
     "exclude": _options.FEATURES,
 }
-_GREEDY = {name: _options.GREEDY[name] for name in _SHARED}
+_GREEDY = {name: GREEDY[name] for name in _SHARED}
 _OPTIONS: _options.Rows = {
     "--genes": (
         "How many genes; auto: as many as are suggested.  [default: auto]",
@@ -123,9 +124,7 @@ def panel(
     adata = _cells.read_cells(file, options["layer"], use_raw=options["use_raw"])
     names = [str(name) for name in adata.var_names]
     name_columns(names)
-    labels = None if label is None else _genes.column(adata.obs, "obs", "label", label)
-    if labels is not None:
-        _genes.check_labels(labels, label)
+    labels = None if label is None else _genes.read_labels(adata, label)
     key = options["batch_key"]
     batches = None if key is None else _genes.read_batches(adata, key)
     X = _genes.normalized(adata.X, options["normalize"])
@@ -243,18 +242,19 @@ def _show(summary: dict[str, Any], page: dict[str, Any], judged: Any) -> None:
     if page["types"] is None:
         return
     console.print()
-    rows = [
-        {
-            "type": row["name"],
-            "cells": f"{row['count']:,}",
-            "F1, neighbors": f"{row['f1_neighbors']:.2f}",
-            "F1, logistic": f"{row['f1_logistic']:.2f}",
-            "taken for": "—"
-            if row["taken_for"] is None
-            else f"{row['taken_for']['name']} ({100 * row['taken_for']['share']:.0f} %)",
-            "carried by": ", ".join(row["carriers"]),
-        }
-        for row in page["types"]
-    ]
+    rows = []
+    for row in page["types"]:
+        taken = row["taken_for"]
+        share = "—" if taken is None else f"{100 * taken['share']:.0f} %"
+        rows.append(
+            {
+                "type": row["name"],
+                "cells": f"{row['count']:,}",
+                "F1, neighbors": f"{row['f1_neighbors']:.2f}",
+                "F1, logistic": f"{row['f1_logistic']:.2f}",
+                "taken for": share if taken is None else f"{taken['name']} ({share})",
+                "carried by": ", ".join(row["carriers"]),
+            }
+        )
     _screen.print_table(console, rows, ("type", "taken for", "carried by"))
     console.print()

@@ -83,6 +83,8 @@ class PanelJudgement:
     ----------
     panel : list of str
         The features of the panel.
+    columns : ndarray of int
+        Which columns of the table they are.
     n_samples, n_judged : int
         The samples of the table, and those that judge.
     overlap : float
@@ -109,6 +111,7 @@ class PanelJudgement:
     """
 
     panel: list[str]
+    columns: NDArray[np.intp]
     n_samples: int
     n_judged: int
     overlap: float
@@ -239,6 +242,7 @@ def judge_panel(
     overlap, place = _overlap(X, P, seed)
     return PanelJudgement(
         panel=genes,
+        columns=columns,
         n_samples=m,
         n_judged=len(rows),
         overlap=overlap,

@@ -105,8 +105,8 @@ def summarize_panel(
     """
     check_is_fitted(ranker)
     known = [_text(name) for name in (names_of(ranker) if names is None else names)]
-    panel = ranker.order_[: len(judged.panel)]
-    if [known[j] for j in panel] != [_text(name) for name in judged.panel]:
+    panel = ranker.order_[: len(judged.columns)]
+    if not np.array_equal(panel, judged.columns):
         raise UsageError(
             "{} is of another panel than the first picks of the ranker.",
             Setting("judged"),
@@ -123,10 +123,11 @@ def summarize_panel(
     if embedding is not None:
         place = np.asarray(embedding, np.float64)[judged.rows, :2]
     found = judged.labels
-    codes = None
+    codes = heat = None
     if found is not None and labels is not None:
         at = {name: t for t, name in enumerate(found.names)}
         codes = np.array([at.get(str(label), -1) for label in labels], np.intp)
+        heat = _heat(P, codes, len(found.names))
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -146,7 +147,7 @@ def summarize_panel(
         "confusion": None
         if found is None
         else [numbers(row, 4) for row in found.confusion],
-        "heat": None if codes is None else _heat(P, codes, len(found.names)),
+        "heat": heat,
         "cells": _cells(
             place,
             P[judged.rows],
@@ -184,7 +185,8 @@ def _by_name(ranker: Any, names: Sequence[str]) -> dict[str, Any]:
         given = getattr(ranker, parameter)
         if given is not None:
             shown = [
-                names[g] if isinstance(g, int | np.integer) else _text(g) for g in given
+                names[int(g)] if isinstance(g, int | np.integer) else _text(g)
+                for g in given
             ]
             few = len(shown) <= _FEW
             found[parameter] = shown if few else words(len(shown), "gene")
@@ -206,23 +208,22 @@ def _genes(
     found, rows = judged.labels, []
     included = ranker.include
     start = set() if included is None else {str(name) for name in included}
-    for at, name in enumerate(judged.panel):
-        j = int(ranker.order_[at])
+    for at, (name, j) in enumerate(zip(judged.panel, judged.columns, strict=True)):
         carries = [] if found is None else zip(found.names, found.carriers, strict=True)
         rows.append(
             {
                 "rank": at + 1,
-                "name": _text(name),
-                "is_start": bool({str(name), str(j)} & start),
+                "name": names[j],
+                "is_start": bool({names[j], str(j)} & start),
                 "explained": number(_at(ranker.explained_, at), 5),
-                "n_members": len(ranker.members_.get(j, ())),
+                "n_members": len(ranker.members_.get(int(j), ())),
                 "detected": number(np.mean(P[:, at] != 0.0), 4),
                 "level": number(P[:, at].mean(), 4),
                 "stand_in": _text(judged.stand_in[at]),
                 "stand_in_r": number(judged.stand_in_r[at], 3),
                 "carries": [_text(label) for label, by in carries if name in by],
                 "expendable": None if found is None else name in found.expendable,
-                "stability": of_feature(stability, j, names),
+                "stability": of_feature(stability, int(j), names),
             }
         )
     return rows
