@@ -88,8 +88,10 @@ class PanelJudgement:
     n_samples, n_judged : int
         The samples of the table, and those that judge.
     overlap : float
-        The share of the 15 nearest samples in 50 principal components of the whole
+        The share of the 15 nearest samples in the principal components of the whole
         table that are among the 15 nearest by the panel.
+    n_components : int
+        How many components: 50, or fewer in small tables.
     stand_in : list of str
         For each feature of the panel the feature outside of it that correlates most.
     stand_in_r : ndarray
@@ -115,6 +117,7 @@ class PanelJudgement:
     n_samples: int
     n_judged: int
     overlap: float
+    n_components: int
     stand_in: list[str]
     stand_in_r: NDArray[np.float64]
     rows: NDArray[np.intp]
@@ -130,7 +133,7 @@ class PanelJudgement:
             of += " samples"
         said = [
             f"By {of} the panel keeps {100 * self.overlap:.0f} % of the {NEIGHBORS} "
-            f"nearest neighbors in {COMPONENTS} principal components."
+            f"nearest neighbors in {self.n_components} principal components."
         ]
         if self.labels is None:
             return said
@@ -146,10 +149,9 @@ class PanelJudgement:
             said.append(f"Not separated: {'; '.join(pairs)}{more}.")
         count = len(found.expendable)
         if count:
-            noun = "feature" if count == 1 else "features"
             said.append(
-                f"{count} of {len(self.panel)} {noun} can be left out together without "
-                "loss, judged by the same samples."
+                f"{count} of {len(self.panel)} features can be left out together "
+                "without loss, judged by the same samples."
             )
         if found.left_out:
             said.append(
@@ -246,6 +248,7 @@ def judge_panel(
         n_samples=m,
         n_judged=len(rows),
         overlap=overlap,
+        n_components=_components(X),
         stand_in=[str(known[j]) if j >= 0 else "" for j in at],
         stand_in_r=r,
         rows=rows,
@@ -281,14 +284,17 @@ def _codes(
     return place[codes], [str(name) for name in names[fine]], rare
 
 
+def _components(X: Any) -> int:
+    return min(COMPONENTS, *(size - 1 for size in X.shape))
+
+
 def _overlap(
     X: Any, P: NDArray[np.float64], seed: int
 ) -> tuple[float, NDArray[np.float64]]:
     """Return which share of the nearest samples the panel finds, and two components."""
-    m, n = X.shape
-    k = min(COMPONENTS, m - 1, n - 1)
+    m = len(P)
     report("neighbors", 0, 1)
-    space = PCA(k, svd_solver="arpack", random_state=seed).fit_transform(X)
+    space = PCA(_components(X), svd_solver="arpack", random_state=seed).fit_transform(X)
     near = [
         NearestNeighbors(n_neighbors=min(NEIGHBORS, m - 1)).fit(each).kneighbors_graph()
         for each in (space, P)

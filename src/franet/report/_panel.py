@@ -139,6 +139,7 @@ def summarize_panel(
         "n_panel": len(panel),
         "explained": number(_at(ranker.explained_, len(panel) - 1), 5),
         "overlap": number(judged.overlap, 5),
+        "n_components": judged.n_components,
         "sentences": [ranker.summary(), *judged.sentences()],
         "stability": of_ranking(ranker, stability, known),
         "warnings": list(warnings),
