@@ -431,6 +431,21 @@ def accuracies(
     return np.array(found).reshape(-1, len(SIZES))
 
 
+def mean_ranks(
+    store: Store, tables: Sequence[str], names: Sequence[str], draws: int
+) -> np.ndarray:
+    """Return mean ranks over tables and measures: a row a ranker, a column a size."""
+    from scipy.stats import rankdata
+
+    values = np.array(
+        [
+            [accuracies(store, tables, name, by, draws) for by in MEASURES]
+            for name in names
+        ]
+    )
+    return np.asarray(rankdata(-values, axis=0).mean(axis=(1, 2)))
+
+
 def largest_fall(
     store: Store, tables: Sequence[str], name: str, draws: int
 ) -> tuple[float, str]:
@@ -457,6 +472,16 @@ def groups(store: Store, draws: int) -> dict[str, list[str]]:
     return {"all tables": every, "tables with counts": known}
 
 
+def unlabeled(title: str) -> list[str]:
+    """Return the rankers that see no labels and have results on a group of tables."""
+    on_all = title == "all tables"
+    return [
+        name
+        for name in RANKERS
+        if name not in WITH_LABELS and not (on_all and name in ON_COUNTS)
+    ]
+
+
 def show(store: Store, given: argparse.Namespace) -> None:
     """Print means over the tables, then each table."""
     for title, tables in groups(store, given.draws).items():
@@ -473,6 +498,11 @@ def show(store: Store, given: argparse.Namespace) -> None:
             ]
             fall, where = largest_fall(store, tables, name, given.draws)
             print(f"  {name:16s} {' '.join(cells)}  {fall:6.3f} ({where})")
+        names = unlabeled(title)
+        for name, ranks in zip(
+            names, mean_ranks(store, tables, names, given.draws), strict=True
+        ):
+            print(f"  mean ranks of {name:16s} {ranks.round(2)}")
     for table in groups(store, given.draws)["all tables"]:
         print(f"\n{table}: {MEASURES} at {SIZES}")
         for name in given.rankers:

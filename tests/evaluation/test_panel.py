@@ -133,3 +133,17 @@ def test_refused(panel, more, said):
         judge_panel(X, panel, **more)
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_of_a_table_in_a_file_only_drawn_rows_are_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr("franet.evaluation.panel.MOST", 60)
+    np.save(tmp_path / "x.npy", X)
+    stored = np.load(tmp_path / "x.npy", mmap_mode="r")
+    found, wanted = (judge_panel(table, [0, 2], TYPES) for table in (stored, X))
+    assert found.overlap == pytest.approx(wanted.overlap)
+    np.testing.assert_array_equal(found.labels.confusion, wanted.labels.confusion)
+    spoilt = X.copy()
+    spoilt[found.rows[3], 5] = np.nan
+    np.save(tmp_path / "x.npy", spoilt)
+    with pytest.raises(DataError, match="holds NaN"):
+        judge_panel(np.load(tmp_path / "x.npy", mmap_mode="r"), [0, 2], TYPES)

@@ -22,7 +22,10 @@ from franet._common.checked import SEED, check_value
 from franet._common.features import FeatureIndex
 from franet._common.progress import report
 from franet.cover._constraints import find_features
+from franet.cover._rows import take_rows
 from franet.exceptions import DataError, Setting, UsageError
+from franet.pairs.columns import Columns
+from franet.pairs.columns._base import check_finite
 
 # Samples that judge, and neighbors and components by which they do.
 MOST, NEIGHBORS, COMPONENTS = 2048, 15, 50
@@ -218,7 +221,7 @@ def judge_panel(
     seed = random_state
     check_value("random_state", seed, SEED.accepts(seed), f"give {SEED.words}.")
     table = Cover()
-    X = check_table(table, X)
+    X = check_table(table, X, lazy=True)
     known = np.array(names_of(table) if names is None else list(names), object)
     m, n = X.shape
     if len(known) != n:
@@ -232,7 +235,7 @@ def judge_panel(
         raise UsageError("{} names no column.", Setting("panel"))
     rows = np.sort(np.random.default_rng(seed).permutation(m)[:MOST])
     codes, types, left_out = _codes(labels, m, rows)
-    X = X.tocsr()[rows] if sparse.issparse(X) else X[rows]
+    X = _rows(X, rows, known)
     P = X[:, columns]
     P = np.asarray(P.toarray() if sparse.issparse(P) else P, np.float64)
     genes = [str(known[j]) for j in columns]
@@ -255,6 +258,15 @@ def judge_panel(
         place=place,
         labels=judged,
     )
+
+
+def _rows(X: Any, rows: NDArray[np.intp], names: Any) -> Any:
+    """Return some rows; of a table that is not in memory no others are kept."""
+    if isinstance(X, Columns):
+        drawn = take_rows(X, rows)
+        check_finite(drawn, names, False, None)
+        return drawn
+    return X.tocsr()[rows] if sparse.issparse(X) else X[rows]
 
 
 def _codes(
