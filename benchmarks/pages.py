@@ -104,33 +104,58 @@ def panels_places() -> Places:
     groups = panels.groups(store, panels.DRAWS)
     every, known = groups["all tables"], groups["tables with counts"]
     on_logs = [name for name in panels.RANKERS if name not in panels.ON_COUNTS]
-    each = [f"### {name}\n\n{_accuracy(store, [name])}" for name in every]
+    each = [
+        f"### {name}\n\n{_means(store, [name], panels.ACCURACIES)}\n\n"
+        f"{_means(store, [name], panels.MEASURES[2:])}"
+        for name in every
+    ]
     return {
         "draws": panels.DRAWS,
         "without": listed(sorted(set(every) - set(known))),
         "n_all": len(every),
         "n_counts": len(known),
-        "all": _accuracy(store, every, on_logs),
-        "counts": _accuracy(store, known),
+        "ranks_all": _ranks(store, every, panels.unlabeled("all tables")),
+        "ranks_counts": _ranks(store, known, panels.unlabeled("tables with counts")),
+        "all": _means(store, every, panels.ACCURACIES, on_logs),
+        "all_free": _means(store, every, panels.MEASURES[2:], on_logs),
+        "counts": _means(store, known, panels.ACCURACIES),
+        "counts_free": _means(store, known, panels.MEASURES[2:]),
         "falls": _falls(store, every, known),
         "each": "\n\n".join(each),
     }
 
 
-def _accuracy(
-    store: panels.Store, tables: Sequence[str], names: Sequence[str] | None = None
+def _ranks(store: panels.Store, tables: Sequence[str], names: Sequence[str]) -> str:
+    ranks = panels.mean_ranks(store, tables, names, panels.DRAWS)
+    rows = []
+    for i in np.argsort(ranks.mean(axis=1), kind="stable"):
+        seconds = [
+            store.value("seconds", name, names[i], 150, panels.DRAWS) for name in tables
+        ]
+        took = "" if names[i] == "random" else f"{np.mean(seconds):.2g}"
+        values = [f"{r:.2f}" for r in (*ranks[i], ranks[i].mean())]
+        rows.append([title(names[i]), *values, took])
+    return table(["ranker", *map(str, panels.SIZES), "mean", "seconds"], rows)
+
+
+def _means(
+    store: panels.Store,
+    tables: Sequence[str],
+    measures: Sequence[str],
+    names: Sequence[str] | None = None,
 ) -> str:
     rows = []
     for name in names or panels.RANKERS:
         values = np.hstack(
             [
                 panels.accuracies(store, tables, name, by, panels.DRAWS).mean(axis=0)
-                for by in panels.MEASURES
+                for by in measures
             ]
         )
         if not np.isnan(values).all():
             rows.append([title(name), *(f"{value:.3f}" for value in values)])
-    heads = [f"{by}, {k}" for by in ("neighbors", "logistic") for k in panels.SIZES]
+    words = {"knn": "neighbors", "r2": "R²"}
+    heads = [f"{words.get(by, by)}, {k}" for by in measures for k in panels.SIZES]
     return table(["ranker", *heads], rows)
 
 

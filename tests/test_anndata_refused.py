@@ -154,7 +154,7 @@ BAD = {
     ),
     "too few": (
         lambda: ad.AnnData(counts()),
-        {"n_top": 12, "ranker": Cover(exclude=[0])},
+        {"n_top": 12, "ranker": Cover(exclude=[0]), "normalize": "none"},
         UsageError,
         "n_top=12, but only 11 features can be picked: others are constant",
     ),

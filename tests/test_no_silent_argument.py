@@ -25,7 +25,7 @@ from evaluation.bad_rankers import (
 )
 from franet import AttributeNetwork, Cover, FRANe, drop_correlated
 from franet.datasets import make_groups
-from franet.evaluation import Results, ResultsStore, evaluate, run
+from franet.evaluation import Results, ResultsStore, evaluate, judge_panel, run
 from franet.evaluation.statistics import hierarchical
 from franet.rankers import Variance
 
@@ -46,6 +46,8 @@ PAPER = FRANe(6, n_thresholds=12).fit(X)
 DENSE = FRANe(min_mean_degree=15.0).fit(X).network_
 PRUNED = drop_correlated(X, 0.7)
 COVER = Cover(4).fit(X)
+JUDGED = judge_panel(X, COVER.order_[:4])
+NUMBERED = [f"f{j}" for j in range(24)]
 SETS = np.random.default_rng(0).random((8, 4))
 FOLDED = np.random.default_rng(1).random((2, 5, 10))
 # Each process of the tests computes these, so they are of measures that take no time.
@@ -66,6 +68,13 @@ COMPUTE = {"n_jobs": 2, "max_memory": "100 GB", "timeout": 600.0, "lazy": 1}
 def adata():
     found = anndata.AnnData(3.0 * X, layers={"other": OTHER.copy()})
     found.var_names = MADE.names
+    found.raw = found[:, ::-1].copy()
+    found.raw.X[:, ::2] **= 3
+    found.layers["counts"] = np.round(np.exp(X))
+    found.X[:25, ::2] = 0.0
+    found.obs["batch"] = np.repeat(["a", "b"], 20)
+    found.var["some"] = np.arange(X.shape[1]) % 3 > 0
+    found.var["level"] = np.arange(X.shape[1]) - 9.5
     return found
 
 
@@ -121,6 +130,16 @@ CASES = {
         {
             "adata": lambda: adata()[:, ::-1].copy(),
             "layer": "other",
+            "use_raw": True,
+            "normalize": ({"layer": "counts", "normalize": "none"}, "log1p"),
+            "batch_key": "batch",
+            "start": ["g1"],
+            "mask_var": "some",
+            "min_cells": 0.5,
+            "max_cells": 0.5,
+            "level": ({"min_level": 0.0}, "level"),
+            "min_level": 0.0,
+            "max_level": 0.0,
             "key_added": "mine",
             "n_top": 3,
             "subset": True,
@@ -162,6 +181,16 @@ CASES = {
             "name": "mine",
             "random_state": 1,
             "progress": lambda *heard: HEARD.append(heard),
+        },
+    ),
+    "evaluation.judge_panel": (
+        {"X": X, "panel": [0, 4, 8], "labels": Y},
+        {
+            "X": OTHER,
+            "panel": [0, 5],
+            "labels": Y[::-1],
+            "names": NUMBERED,
+            "random_state": 1,
         },
     ),
     "evaluation.make_folds": (
@@ -326,6 +355,21 @@ CASES = {
             "top": 1,
             "seconds": 2.0,
             "warnings": ["careful"],
+        },
+    ),
+    "report.summarize_panel": (
+        {"ranker": COVER, "X": X, "judged": JUDGED},
+        {
+            "ranker": Cover(4, weights="variance", include=COVER.order_[:4]).fit(X),
+            "X": OTHER,
+            "judged": judge_panel(X, COVER.order_[:4], Y),
+            "labels": ({"judged": judge_panel(X, COVER.order_[:4], Y)}, Y),
+            "embedding": X[:, :2],
+            "names": NUMBERED,
+            "title": "mine",
+            "seconds": 2.0,
+            "warnings": ["careful"],
+            "stability": COVER.stability(X, 2),
         },
     ),
     "report.summarize": (

@@ -19,6 +19,7 @@ import pytest
 from cli.commands import NAMES, X, run, save
 from cli.test_bench import fill
 from cli.test_datasets import folders, put, server  # noqa: F401 (fixtures)
+from cli.test_panel import put as put_cells
 from evaluation.bad_rankers import load
 from evaluation.stored import contents
 from franet.cli import main
@@ -32,6 +33,7 @@ COMPUTE = {
     ("rank", "--max-memory"),
     ("rank", "--n-jobs"),
     ("prune", "--n-jobs"),
+    ("panel", "--n-jobs"),
     ("bench run", "--jobs"),
 }
 
@@ -181,9 +183,37 @@ PRUNE = {
     },
     "--quiet": ((), ("--quiet",)),
 }  # fmt: skip
+FOUR = ("--genes", 4)
+PANEL = {
+    "--genes": (FOUR, ("--genes", 3)),
+    "--judge": ((), ("--judge", "panel.txt")),
+    "--start": (FOUR, ("--start", "panel.txt")),
+    "--include": (FOUR, ("--include", "KLR2")),
+    "--exclude": (FOUR, ("--exclude", "CD*")),
+    "--batch": (FOUR, ("--batch", "sample")),
+    "--label": (FOUR, ("--label", "cell_type")),
+    "--layer": (FOUR, ("--layer", "counts")),
+    "--use-raw": (FOUR, ("--use-raw",)),
+    "--normalize": ((*FOUR, "--layer", "counts"), ("--normalize", "log1p")),
+    "--mask": (FOUR, ("--mask", "probe")),
+    "--min-cells": (FOUR, ("--min-cells", 0.75)),
+    "--max-cells": (FOUR, ("--max-cells", 0.75)),
+    "--level": ((*FOUR, "--max-level", 8), ("--level", "price")),
+    "--min-level": (FOUR, ("--min-level", 3)),
+    "--max-level": (FOUR, ("--max-level", 2)),
+    "--stability": (FOUR, ("--stability", 3)),
+    "--seed": ((*FOUR, "--stability", 3), ("--seed", 2)),
+    "--n-jobs": (FOUR, ("--n-jobs", 1)),
+    "--output": (FOUR, ("--output", "out.csv")),
+    "--report": (FOUR, ("--report", "out.json")),
+    "--force": ((*FOUR, "--output", "there.csv"), ("--force",)),
+    "--json": (FOUR, ("--json",)),
+    "--quiet": (FOUR, ("--quiet",)),
+}
 CASES = {
     "rank": RANK,
     "prune": PRUNE,
+    "panel": PANEL,
     "evaluate": EVALUATE,
     "bench run": BENCH_RUN,
     "bench table": BENCH_TABLE,
@@ -234,6 +264,7 @@ def folder(tmp_path, monkeypatch):
     (place / "cost.csv").write_text("g1,100\n")
     (place / "groups.csv").write_text("g0,a\ng1,a\ng3,a\n")
     (place / "there.csv").write_text("old")
+    put_cells(place)
     fill(place / "two", rankers=("frane", "random"))
     fill(place / "three")
     fill(place / "three", folds="2 folds x 1, seed 0")
@@ -256,6 +287,8 @@ def outcome(command, args, folder):
         files = [arg for arg in map(str, args) if arg in TABLES]
         words = [*command.split(), *(a for a in args if str(a) not in TABLES)]
         words.insert(1, *(files or ["data.csv"]))
+    if command == "panel":
+        words.insert(1, "cells.h5ad")
     result = run(*words)
     # On a busy machine a benchmark writes a line of progress every half a minute.
     told = re.sub(r"^\d+ of \d+.* left: .*\n", "", result.stderr, flags=re.MULTILINE)

@@ -221,3 +221,23 @@ def test_other_rankers_that_pick_take_them(data, tmp_path, ranker):
     assert "--include: 'g6' and 'g7' are in one group" in line
     rows = read(data, *by, "--include", "g9", "--stability", 3, "--top", 2)["features"]
     assert rows[0]["selected_share"] == 1.0
+
+
+def test_patterns(data):
+    out = run("rank", data, "--exclude", "g[0-2], g9", "--include", "g5").stdout
+    assert "--exclude g[0-2]: matches 3 features" in out.splitlines()
+    summary = read(data, "--exclude", "g[0-2],g9", "--include", "g5*")
+    assert summary["parameters"]["exclude"] == ["g0", "g1", "g2", "g9"]
+    assert summary["parameters"]["include"] == ["g5"]
+    assert summary["matches"] == [
+        "--include g5*: matches 1 feature",
+        "--exclude g[0-2]: matches 3 features",
+    ]
+    line = fails("rank", data, "--exclude", "G*", code=2)
+    assert "--exclude: No feature matches 'G*'. Did you mean 'g0', 'g1'" in line
+    line = fails("prune", data, "--keep", "x*", code=2)
+    assert "--keep: No feature matches 'x*'." in line
+    out = run("prune", data, "--keep", "g[09]").stdout
+    assert "--keep g[09]: matches 2 features" in out.splitlines()
+    columns = ("--columns", "mine=g[0-2]", "--rankers", "variance", "--folds", 3)
+    assert "mine" in run("evaluate", data, *columns).stdout

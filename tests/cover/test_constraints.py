@@ -184,3 +184,39 @@ def test_a_series_is_read_by_its_index():
     first = X.columns[0]
     part = cover(5, cost=pd.Series({first: 9.0})).order_
     np.testing.assert_array_equal(part, cover(5, cost={first: 9.0}).order_)
+
+
+def test_patterns_mean_what_they_match():
+    noise = [name for name in X.columns if name.startswith("noise")]
+    ranker = cover(8, include=["g?.1", "g0"], exclude=["noise*"])
+    wanted = ["g0.1", "g1.1", "g2.1", "g3.1", "g4.1", "g0"]
+    assert X.columns[ranker.order_[:6]].tolist() == wanted
+    assert not ranker.support_[X.columns.get_indexer(noise)].any()
+    by_name = cover(8, include=wanted, exclude=noise)
+    assert ranker.order_.tolist() == by_name.order_.tolist()
+
+
+@pytest.mark.parametrize("name", ["g*", "[ab]", "g?.1"])
+def test_a_name_comes_before_a_pattern(name):
+    table = X.rename(columns={"noise3": name})
+    ranker = Cover(2, include=[name]).fit(table)
+    assert table.columns[ranker.order_[0]] == name
+
+
+@pytest.mark.parametrize(
+    ("pattern", "advice"),
+    [
+        ("G0.*", "Did you mean 'g0.1', 'g0.2', 'g0.3'?"),
+        ("nois3*", "Did you mean 'noise0'?"),
+        ("MT-*", "The 25 features are 'g0', 'g0.1', 'g0.2' …"),
+    ],
+)
+def test_a_pattern_without_a_match(pattern, advice):
+    with pytest.raises(UsageError) as caught:
+        cover(4, exclude=[pattern])
+    assert str(caught.value) == f"exclude: No feature matches {pattern!r}. {advice}"
+
+
+def test_a_pattern_is_no_key_of_a_mapping():
+    with pytest.raises(UsageError, match=r"cost: There is no feature 'g\*'"):
+        cover(4, cost={"g*": 2.0})

@@ -143,3 +143,24 @@ def test_nothing_to_choose_from(tmp_path):
     assert "no array with rows and columns" in said
     assert "a (3), b (a number), c (2×2×2)" in said
     assert "--variable" not in said
+
+
+def test_raw(tmp_path):
+    adata = anndata.AnnData(sparse.csr_matrix(np.arange(12.0).reshape(3, 4)))
+    adata.var_names = list("abcd")
+    adata.raw = adata
+    part = adata[:, :2].copy()
+    part.X = part.X * 2.0
+    part.write_h5ad(tmp_path / "a.h5ad")
+    table = read_table(tmp_path / "a.h5ad", variable="raw")
+    assert table.names == list("abcd")
+    np.testing.assert_array_equal(table.X.toarray(), adata.X.toarray())
+    assert read_table(tmp_path / "a.h5ad").names == list("ab")
+    part.layers["raw"] = part.X * 3.0
+    part.write_h5ad(tmp_path / "a.h5ad")
+    layer = read_table(tmp_path / "a.h5ad", variable="raw")
+    assert layer.names == list("ab")
+    del part.layers["raw"], part.raw
+    part.write_h5ad(tmp_path / "a.h5ad")
+    with pytest.raises(UsageError, match="has no layer 'raw'"):
+        read_table(tmp_path / "a.h5ad", variable="raw")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from difflib import get_close_matches
+from fnmatch import fnmatch, fnmatchcase
 from functools import cached_property
 from typing import Any
 
@@ -57,8 +58,44 @@ class FeatureIndex:
             raise DataError(f"There is no feature {name!r}. {self._advice(name)}")
         return self._position[name]
 
+    def is_pattern(self, feature: Any) -> bool:
+        """Return whether a text is no name but one with wildcards: ``*``, ``?``, ``[``.
+
+        Examples
+        --------
+        >>> index = FeatureIndex(np.array(["MT-CO1", "a*"]))
+        >>> index.is_pattern("MT-*"), index.is_pattern("a*")
+        (True, False)
+        """
+        is_text = isinstance(feature, str) and feature not in self._position
+        return is_text and any(mark in feature for mark in "*?[")
+
+    def match(self, feature: str | int) -> list[int]:
+        """Return the positions of a feature, or of all that fit a pattern.
+
+        Raises
+        ------
+        DataError
+            Where there is none; the message names similar ones.
+        """
+        if not self.is_pattern(feature):
+            return [self.find(feature)]
+        pattern = str(feature)
+        found = [j for j, name in enumerate(self.names) if fnmatchcase(name, pattern)]
+        if not found:
+            raise DataError(f"No feature matches {pattern!r}. {self._advice(pattern)}")
+        return found
+
     def _advice(self, name: str) -> str:
         close = get_close_matches(name, self.names, n=3, cutoff=0.6)
+        if self.is_pattern(name):
+            lower = name.lower()
+            close = [known for known in self.names if fnmatch(known.lower(), lower)][:3]
+            # Without its wildcards it may be the start of a name.
+            start = "".join(c for c in lower if c not in "*?[]")
+            starts = {known[: len(start)].lower(): known for known in self.names[::-1]}
+            near = get_close_matches(start, starts, n=3, cutoff=0.6)
+            close = close or [starts[each] for each in near]
         if not close:
             lower = name.lower()
             close = [known for known in self.names if known.lower() == lower][:3]

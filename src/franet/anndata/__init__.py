@@ -17,6 +17,16 @@ def rank_features(
     adata: Any,
     *,
     layer: str | None = None,
+    use_raw: bool = False,
+    normalize: str | None = None,
+    batch_key: str | None = None,
+    start: Any = None,
+    mask_var: Any = None,
+    min_cells: float | None = None,
+    max_cells: float | None = None,
+    level: str | None = None,
+    min_level: float | None = None,
+    max_level: float | None = None,
     key_added: str = "franet",
     n_top: int | float | None = None,
     subset: bool = False,
@@ -25,8 +35,9 @@ def rank_features(
 ) -> Any:
     """Rank the variables (genes) of AnnData, and note what represents what.
 
-    It is used like `scanpy.pp.highly_variable_genes`, and beside it. Normalised and
-    log-transformed values suit correlations better than counts.
+    It is used like `scanpy.pp.highly_variable_genes`, and beside it. Values are to be
+    normalized and log-transformed; raw counts are an error unless `normalize` says
+    what to do with them.
 
     Parameters
     ----------
@@ -34,6 +45,35 @@ def rank_features(
         Cells in rows and genes in columns. Names of variables must be unique.
     layer : str, default=None
         The layer to rank; None: `adata.X`.
+    use_raw : bool, default=False
+        Whether the values of `adata.raw` are ranked, for the genes of `adata`.
+    normalize : {"log1p", "none"}, default=None
+        What is done with raw counts, which are whole numbers from 0 on, some of them
+        above 2. ``"log1p"``: cells get the same total, the median one, and values are
+        ``log(1 + count)``; nothing is written. ``"none"``: they are ranked as they
+        are. None: they are an error.
+    batch_key : str, default=None
+        The column of `adata.obs` with the batch of each cell. Each gene is centered
+        within each batch, so that a gene has to explain what varies within batches,
+        and not what differs between them; each cell counts the same. A batch has at
+        least 10 cells.
+    start : sequence of str, or path-like, default=None
+        Genes that are picked first, in this order: names or patterns such as
+        ``"HLA-*"``, or a file with one a line (or .csv with a column ``feature`` or
+        ``gene``). They are picked whatever their expression.
+    mask_var : str or array of bool, default=None
+        The genes that may be picked, or the column of `adata.var` that says which;
+        others are represented all the same. So it is with genes outside of the
+        following limits.
+    min_cells, max_cells : float, default=None
+        The least and the largest share of cells in which a gene is detected, with a
+        value other than 0.
+    level : str, default=None
+        The column of `adata.var` with the level of each gene, such as mean counts;
+        None: the means of the values that are ranked, as they are before centering.
+    min_level, max_level : float, default=None
+        The lowest and the highest level of a gene. Highly expressed genes saturate
+        probes.
     key_added : str, default="franet"
         The start of the names of all that is written.
     n_top : int or float, default=None
@@ -57,8 +97,9 @@ def rank_features(
     Raises
     ------
     DataError
-        Where the names are not unique, values are missing or infinite, there are fewer
-        than three cells or two genes, or `adata` has no X.
+        Where the names are not unique, values are missing, infinite or raw counts,
+        there are fewer than three cells or two genes, a batch has fewer than 10 cells,
+        or `adata` has no X.
     UsageError
         Where an argument does not fit, or `adata` is backed and would have to be
         copied: by ``subset=True``, or because it is a view.
@@ -117,18 +158,25 @@ def rank_features(
     anndata = require("anndata", "Ranking AnnData", "anndata")
     from sklearn.base import clone
 
-    from franet.anndata import _inputs
-    from franet.anndata._results import columns_of, matrix_of, notes_on, store
+    from franet.anndata import _genes, _inputs
+    from franet.anndata._results import columns_of, matrix_of, notes_on, plain, store
     from franet.cover._constraints import by_position
 
     _inputs.check_data(adata, anndata.AnnData)
     _inputs.check_arguments(adata, key_added, n_top, subset=subset, inplace=inplace)
     given = _inputs.prepare(ranker, n_top)
+    batches = None if batch_key is None else _genes.read_batches(adata, batch_key)
+    pairwise = batches is None and getattr(given, "missing", "error") == "pairwise"
+    X = _inputs.read_matrix(adata, layer, use_raw=use_raw, allow_missing=pairwise)
+    X = _genes.normalized(X, normalize)
+    limits = _genes.Limits(mask_var, level, min_cells, max_cells, min_level, max_level)
+    closed = _genes.closed_by(limits, X, adata)
+    chosen = clone(given).set_params(
+        **_genes.start_first(given, adata.var_names, start, closed)
+    )
     # A matrix has no names of columns, and a frame cannot be sparse.
-    named = by_position(given.get_params(deep=False), adata.var_names)
-    fitted = clone(given).set_params(**named)
-    pairwise = getattr(given, "missing", "error") == "pairwise"
-    X = _inputs.read_matrix(adata, layer, allow_missing=pairwise)
+    named = by_position(chosen.get_params(deep=False), adata.var_names)
+    fitted = clone(chosen).set_params(**named)
     if inplace and adata.is_view:
         warnings.warn(
             "adata is a view: it becomes a copy of its part, with the results in it. "
@@ -137,14 +185,19 @@ def rank_features(
             anndata.ImplicitModificationWarning,
             stacklevel=2,
         )
-    _inputs.fit(fitted, X, adata.var_names, n_top)
+    table = _genes.centered(X, batches, adata.var_names)
+    _inputs.fit(fitted, table, adata.var_names, n_top)
     if note := _inputs.note_on_scale(fitted, X):
         warnings.warn(str(note), stacklevel=2)
     frame = columns_of(fitted, adata.var_names, key_added)
     selected = frame[f"{key_added}_selected"]
     if not inplace:
         return frame[selected] if subset else frame
-    notes = notes_on(given, fitted, layer)
+    notes = notes_on(given, fitted, "raw" if use_raw else layer)
+    options = {"batch_key": batch_key, "normalize": normalize, **vars(limits)}
+    if start is not None:
+        options["start"] = _genes.read_panel(start)
+    notes |= plain(options)
     store(adata, frame, matrix_of(fitted), notes, key_added)
     if subset:
         # There is no public way; other tools of scverse do the same.

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from franet._common.checked import WHOLE, check_value
 from franet.exceptions import DataError, Message, Setting, UsageError
+from franet.pairs.columns import Columns
 from franet.pairs.columns._base import first_bad
 from franet.pairs.columns._open import as_numpy, check_stored
 
@@ -112,8 +113,14 @@ def prepare(ranker: Any, n_top: Any) -> Any:
     return copy
 
 
-def read_matrix(adata: Any, layer: str | None, *, allow_missing: bool = False) -> Any:
-    """Return X or a layer as a dense array or a sparse matrix.
+def read_matrix(
+    adata: Any,
+    layer: str | None,
+    *,
+    use_raw: bool = False,
+    allow_missing: bool = False,
+) -> Any:
+    """Return X, a layer or raw values as a dense array or a sparse matrix.
 
     What lies in memory is not copied; what lies in a file is read once.
 
@@ -123,10 +130,14 @@ def read_matrix(adata: Any, layer: str | None, *, allow_missing: bool = False) -
         The data.
     layer : str or None
         The layer; None: X.
+    use_raw : bool, default=False
+        Whether the values are those of ``adata.raw``, for the genes of `adata`.
     allow_missing : bool, default=False
         Whether NaN is let through.
     """
     check_stored(adata)
+    if use_raw:
+        return _finite(_raw_values(adata, layer), adata, allow_missing)
     # From anndata 0.13 on X is among the layers, as None.
     layers = [name for name in adata.layers if name is not None]
     if layer is not None and layer not in layers:
@@ -141,6 +152,11 @@ def read_matrix(adata: Any, layer: str | None, *, allow_missing: bool = False) -
         raise DataError(
             f"adata has no X. Choose a layer: {', '.join(layers) or 'it has none'}."
         )
+    return _finite(X, adata, allow_missing)
+
+
+def _finite(X: Any, adata: Any, allow_missing: bool) -> Any:
+    """Return values in memory, checked."""
     X = _in_memory(X)
     if bad := first_bad(X, allow_missing):
         row, j = bad
@@ -151,6 +167,24 @@ def read_matrix(adata: Any, layer: str | None, *, allow_missing: bool = False) -
             "or the observation."
         )
     return X
+
+
+def _raw_values(adata: Any, layer: str | None) -> Any:
+    """Return the values of ``adata.raw`` for the genes of `adata`."""
+    given = Setting("use_raw", True)
+    if layer is not None:
+        other = Setting("layer", layer)
+        remedy = "Leave out one of them."
+        raise UsageError("{} and {} name two tables.", given, other, remedy=remedy)
+    if adata.raw is None:
+        raise UsageError("{}, but adata has no raw.", given, remedy="Leave it out.")
+    at = adata.raw.var_names.get_indexer(adata.var_names)
+    if (at < 0).any():
+        gene = str(adata.var_names[(at < 0).argmax()])
+        raise DataError(
+            "{}: {!r} is not in adata.raw. Rank adata.raw.to_adata().", given, gene
+        )
+    return adata.raw.X[:, at]
 
 
 def _in_memory(X: Any) -> Any:
@@ -172,9 +206,12 @@ def fit(ranker: Any, X: Any, names: Any, n_top: Any) -> None:
     from anndata import AnnData
     from pandas import DataFrame
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # anndata sets options that pandas deprecates
-        named = AnnData(X, var=DataFrame(index=names))
+    named = X
+    if not isinstance(X, Columns):  # which has the names
+        with warnings.catch_warnings():
+            # anndata sets options that pandas deprecates
+            warnings.simplefilter("ignore")
+            named = AnnData(X, var=DataFrame(index=names))
     try:
         ranker.fit(named)
     except UsageError as err:

@@ -89,7 +89,7 @@ def notes_on(given: Any, fitted: Any, layer: str | None) -> dict[str, Any]:
     notes = {
         "version": __version__,
         "ranker": type(given).__name__,
-        "params": _plain(given.get_params(deep=False)),
+        "params": plain(given.get_params(deep=False)),
         "layer": "X" if layer is None else layer,
         "n_selected": int(fitted.n_features_),
     }
@@ -105,7 +105,8 @@ def notes_on(given: Any, fitted: Any, layer: str | None) -> dict[str, Any]:
     return notes
 
 
-def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
+def plain(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values that a .h5ad file can hold, without those that are None."""
     return {
         name: _writable(value) for name, value in values.items() if value is not None
     }

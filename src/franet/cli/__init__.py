@@ -14,6 +14,7 @@ from franet.cli.bench import bench
 from franet.cli.datasets import datasets
 from franet.cli.doctor import doctor
 from franet.cli.evaluate import evaluate
+from franet.cli.panel import panel
 from franet.cli.prune import prune
 from franet.cli.rank import demo, rank
 
@@ -52,5 +53,15 @@ def main(ctx: click.Context) -> None:
         click.echo(_START.format(commands="\n".join(lines)))
 
 
-for command in (demo, rank, prune, evaluate, bench, datasets, doctor, completion):
+for command in (
+    demo,
+    rank,
+    prune,
+    panel,
+    evaluate,
+    bench,
+    datasets,
+    doctor,
+    completion,
+):
     main.add_command(command)

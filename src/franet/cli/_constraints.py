@@ -42,8 +42,8 @@ def read_files(options: Mapping[str, Any]) -> Lines:
 
 def find_features(
     options: Mapping[str, Any], files: Lines, names: Sequence[str]
-) -> dict[str, Any]:
-    """Return what the options say about features, by position.
+) -> tuple[dict[str, Any], list[str]]:
+    """Return what the options say about features, by position, and what matched.
 
     Parameters
     ----------
@@ -58,17 +58,26 @@ def find_features(
     -------
     parameters : dict
         Of the estimator; those that were not given are left out.
+    matches : list of str
+        A sentence for each pattern: how many features it matches.
     """
     index, known = FeatureIndex(np.array(names, object)), {*names}
     found: dict[str, Any] = {}
+    matches: list[str] = []
     for option in _LISTS:
-        places = [
-            _find(index, known, part, f"--{option}", UsageError)
+        places: dict[int, None] = {}
+        parts = (
+            part
             for text in options.get(option, ())
             for part in _parts(text, known, f"--{option}")
-        ]
+        )
+        for part in parts:
+            these = _match(index, known, part, f"--{option}")
+            places |= dict.fromkeys(these)
+            if index.is_pattern(part.strip()):
+                matches.append(matched(f"--{option} {part.strip()}", len(these)))
         if places:
-            found[option] = list(dict.fromkeys(places))
+            found[option] = list(places)
     for option, lines in files.items():
         values = found[option] = {}
         for i, line in enumerate(lines):
@@ -88,7 +97,12 @@ def find_features(
         if option == "groups":
             single = {j: labels[0] for j, labels in values.items() if len(labels) == 1}
             values |= single
-    return found
+    return found, matches
+
+
+def matched(pattern: str, count: int) -> str:
+    """Return how many features a pattern matches, as a sentence."""
+    return f"{pattern}: matches {count:,} {'feature' if count == 1 else 'features'}"
 
 
 def read_columns(
@@ -126,7 +140,7 @@ def read_columns(
             parts = _parts(value, known, where)
         if not parts:
             raise DataError(f"{where}: the file names no column")
-        places = [_find(index, known, part, where, UsageError) for part in parts]
+        places = [j for part in parts for j in _match(index, known, part, where)]
         found[label] = places
     return found
 
@@ -154,6 +168,16 @@ def _find(
         return index.find(int(name) if is_position else name)
     except DataError as err:
         raise error(f"{where}: {err}") from err
+
+
+def _match(index: FeatureIndex, known: set[str], text: str, where: str) -> list[int]:
+    """Return the features that a name, a position or a pattern means."""
+    if not index.is_pattern(text.strip()):
+        return [_find(index, known, text, where, UsageError)]
+    try:
+        return index.match(text.strip())
+    except DataError as err:
+        raise UsageError(f"{where}: {err}") from err
 
 
 def _parts(text: str, known: set[str], where: str) -> list[str]:

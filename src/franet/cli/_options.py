@@ -76,7 +76,7 @@ class GroupedCommand(Command):
                 formatter.write_dl(records)
 
 
-def _top(text: str) -> int | str:
+def number_or_auto(text: str) -> int | str:
     """Return a number of features, or ``auto``."""
     if text == AUTO:
         return AUTO
@@ -85,7 +85,7 @@ def _top(text: str) -> int | str:
     raise click.BadParameter(f"{text!r} is not a positive integer or 'auto'.")
 
 
-def _halves(text: str) -> int:
+def halves(text: str) -> int:
     """Return a number of half-samples; 0 for none."""
     if text == NONE:
         return 0
@@ -217,13 +217,17 @@ _SECTIONS: dict[str, Rows] = {
         "--top": (
             "How many features to show and select; cover: auto for as many as it "
             "suggests.  [default: 16]",
-            {"metavar": "NUMBER|AUTO", "type": _top, "shell_complete": one_of(AUTO)},
+            {
+                "metavar": "NUMBER|AUTO",
+                "type": number_or_auto,
+                "shell_complete": one_of(AUTO),
+            },
         ),
         "--stability n_halves": (
             "Rank N halves of the samples too, and show how sure the picks are; none: "
             "not in the report, either.  [default: 20 where --report is given and "
             "they take 10 s or 5 times the ranking at most]",
-            {"metavar": "N|none", "type": _halves},
+            {"metavar": "N|none", "type": halves},
         ),
     },
     "Constraints (cover, column-subset, facility-location)": of_parameters(

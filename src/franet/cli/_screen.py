@@ -317,7 +317,7 @@ def _lines(summary: dict[str, Any]) -> list[str]:
         mixed = summary["parameters"].get("similarity") == "mixed"
         word = "constant or like identifiers" if mixed else "constant"
         size += f" ({summary['n_constant']:,} features {word}, ranked last)"
-    lines = [f"{size}, {summary['seconds']:.2f} s"]
+    lines = [f"{size}, {summary['seconds']:.2f} s", *summary.get("matches", ())]
     if summary["ranker"] == "cover":
         lines += summary["sentences"]
     elif summary["ranker"] == "frane":

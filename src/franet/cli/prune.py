@@ -84,7 +84,8 @@ def prune(
     names = table.names or [f"x{j}" for j in range(table.X.shape[1])]
     lists = ("keep", "cost")
     given = {k: v for k, v in options.items() if v is not None and k not in lists}
-    given |= find_features(options, files, names)
+    features, matches = find_features(options, files, names)
+    given |= features
     notes = [_screen.left_out(table.dropped)] if table.dropped else []
     start = time.perf_counter()
     with (
@@ -115,6 +116,7 @@ def prune(
         _screen.show_json(
             {
                 **found.summary(),
+                "matches": matches,
                 "warnings": notes,
                 "parameters": in_names(given, names),
                 "seconds": round(seconds, 6),
@@ -122,6 +124,7 @@ def prune(
         )
     elif not quiet:
         _show(found, seconds)
+        click.echo("".join(f"{line}\n" for line in matches), nl=False)
         if table.labels is not None and not reading["transpose"]:
             label = _screen.clean(repr(table.labels))
             click.echo(f"Row labels: {label} (--no-index if it is a column)")

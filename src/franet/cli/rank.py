@@ -69,7 +69,8 @@ def rank(
     table = read_table(file, text=text, lazy=lazy, **reading)
     name_columns(table.names)
     labels = table.names or [f"x{j}" for j in range(table.X.shape[1])]
-    parameters |= find_features(options, files, labels)
+    features, matches = find_features(options, files, labels)
+    parameters |= features
     is_h5ad = find_format(file, reading.get("format")) == "h5ad"
     if ranker == "cover" and is_h5ad and not reading.get("transpose"):
         parameters = {"weights": "variance", **parameters}
@@ -98,6 +99,7 @@ def rank(
             _write_report(ranking, report, force, file.name, notes, sure)
     summary = ranking.summary
     summary["warnings"][:0] = notes
+    summary["matches"] = matches
     summary["scale"] = scale or (STANDARD if ranker == "cover" else NONE)
     if output is not None:
         _write_output(ranking, file, output, reading.get("variable"), force)

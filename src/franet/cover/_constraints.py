@@ -215,7 +215,7 @@ def read_constraints(
     constant : ndarray of bool
         Columns that tell nothing; they are never picked.
     include, exclude : sequence of str or int, optional
-        Features by name or position.
+        Features by name, pattern or position.
     cost : mapping or array-like of shape (n,), optional
         Positive costs; a mapping names some features, others cost 1.
     groups : mapping or array-like of shape (n,), optional
@@ -259,6 +259,11 @@ def read_constraints(
     return Constraints(inside, closed, costs, labels)
 
 
+def find_features(names: NDArray[Any], given: Any, parameter: str) -> list[int]:
+    """Return the positions of features that are named, in their order, each once."""
+    return _features(FeatureIndex(names), given, parameter)
+
+
 def read_weights(
     names: NDArray[Any], constant: NDArray[np.bool_], given: Any
 ) -> str | NDArray[np.float64]:
@@ -293,7 +298,7 @@ def read_preferences(
     names : ndarray of str
         The names of all features.
     keep : sequence of str or int, optional
-        Features by name or position.
+        Features by name, pattern or position.
     cost : mapping or array-like of shape (n,), optional
         Positive costs; a mapping names some features, others cost 1.
     """
@@ -340,7 +345,8 @@ def _features(index: FeatureIndex, given: Any, parameter: str) -> list[int]:
         remedy = "give a list of features, such as [{1!r}]."
         raise UsageError("{}:", Setting(parameter), given, remedy=remedy)
     try:
-        return list(dict.fromkeys(index.find(feature) for feature in given))
+        found = (index.match(feature) for feature in given)
+        return list(dict.fromkeys(j for places in found for j in places))
     except DataError as err:
         raise _error(parameter, "{}", err) from None
 
@@ -351,9 +357,10 @@ def _names_features(given: Any) -> bool:
 
 
 def _pairs(index: FeatureIndex, given: Any, parameter: str) -> list[tuple[int, Any]]:
-    return [
-        (_features(index, [name], parameter)[0], value) for name, value in given.items()
-    ]
+    try:
+        return [(index.find(name), value) for name, value in given.items()]
+    except DataError as err:
+        raise _error(parameter, "{}", err) from None
 
 
 def _values(index: FeatureIndex, given: Any, parameter: str, default: Any) -> list[Any]:

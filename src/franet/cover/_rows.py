@@ -134,6 +134,11 @@ def draw_rows(table: Any, max_memory: int | None = None) -> Rows:
     return Rows(passes.take(np.sort(order[drawn])), m, constant, products)
 
 
+def take_rows(table: Columns, rows: NDArray[np.intp]) -> NDArray[Any]:
+    """Return some rows of a table that is not in memory, ascending ones."""
+    return _Dense(table).take(rows)
+
+
 def reading_seconds(table: Any) -> float:
     """Return how long it takes to draw rows, by a part of the table."""
     return (_Sparse if sparse.issparse(table) else _Dense)(table).seconds()

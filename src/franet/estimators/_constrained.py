@@ -19,10 +19,11 @@ class ConstrainedRanker(FeatureRanker):
     Parameters
     ----------
     include : sequence of str or int, default=None
-        Features, by name or position, that are picked first, in this order.
+        Features that are picked first, in this order: names, positions, or patterns
+        such as ``"MT-*"`` (``*``, ``?`` and ``[…]``, as in file names), which mean all
+        features that they match. A feature with such a name comes before the pattern.
     exclude : sequence of str or int, default=None
-        Features, by name or position, that are never picked. They are still
-        represented.
+        Features, likewise, that are never picked. They are still represented.
     cost : mapping or array-like of shape (n_features,), default=None
         What each feature costs: picks are those that add most for their cost. A
         mapping or a pandas Series names some features, others cost 1.

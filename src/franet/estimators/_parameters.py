@@ -126,8 +126,8 @@ COVER = {
     "include": Parameter(
         None,
         (None, "array-like", str),
-        "features that are picked first, by name or position, separated by commas; may "
-        "be repeated",
+        "features that are picked first, by name, position or pattern (MT-*), "
+        "separated by commas; may be repeated",
     ),
     "exclude": Parameter(
         None, (None, "array-like", str), "features that are never picked, likewise"
@@ -233,8 +233,8 @@ PRUNE = {
     "keep": Parameter(
         None,
         (None, "array-like", str),
-        "columns that are kept in any case, by name or position, separated by commas; "
-        "may be repeated",
+        "columns that are kept in any case, by name, position or pattern (MT-*), "
+        "separated by commas; may be repeated",
     ),
     "cost": Parameter(
         None,

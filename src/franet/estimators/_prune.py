@@ -336,8 +336,8 @@ class DropCorrelated(FeatureSelector):
         tables with text and categories, as ``FRANe(similarity="mixed")`` does. Signs do
         not count.
     keep : sequence of str or int, default=None
-        Columns, by name or position, that are kept in any case. No two of them may be
-        correlated above the cutoff.
+        Columns, by name, pattern (``"MT-*"``) or position, that are kept in any case.
+        No two of them may be correlated above the cutoff.
     cost : mapping or array-like of shape (n_features,), default=None
         What each column costs: a price, or ``1 + X.isna().mean()``, so that columns
         with few gaps are kept. Kept columns cost little in all. A mapping or a pandas

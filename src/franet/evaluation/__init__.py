@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from franet.evaluation._ridge import RidgeReconstruction
     from franet.evaluation.folds import make_folds, paper_folds, shuffled_folds
     from franet.evaluation.measures import MEASURES
+    from franet.evaluation.panel import Labels, PanelJudgement, judge_panel
     from franet.evaluation.records import Record
     from franet.evaluation.results import Results, compare
     from franet.evaluation.runner import run
@@ -18,12 +19,15 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MEASURES",
+    "Labels",
+    "PanelJudgement",
     "Record",
     "Results",
     "ResultsStore",
     "RidgeReconstruction",
     "compare",
     "evaluate",
+    "judge_panel",
     "make_folds",
     "paper_folds",
     "reconstruction",
@@ -38,6 +42,7 @@ _HOME = {
     "_ridge": ("RidgeReconstruction",),
     "folds": ("make_folds", "paper_folds", "shuffled_folds"),
     "measures": ("MEASURES",),
+    "panel": ("Labels", "PanelJudgement", "judge_panel"),
     "records": ("Record",),
     "results": ("Results", "compare"),
     "runner": ("run",),

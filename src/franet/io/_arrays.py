@@ -169,17 +169,23 @@ def _arrays(path: Path, root: Any, kind: str) -> dict[str, Any]:
 def _from_anndata(path: Path, root: Any, options: Options, stack: ExitStack) -> Raw:
     """Read `X`, or the layer that `variable` names, with names, and nothing else."""
     anndata = require("anndata", "Reading AnnData", "anndata")
-    frame = root["obs" if options.transpose else "var"]
+    place, variable = root, options.variable
+    known = _members(root["layers"]) if "layers" in root else {}
+    if variable == "raw" and variable not in known and "raw" in root:
+        place, variable = root["raw"], None  # which has other variables
+    frame = root["obs"] if options.transpose else place["var"]
     if hasattr(frame, "shape"):  # before anndata 0.7
         stack.close()
         data = anndata.read_h5ad(path)
+        if variable == "raw" and variable not in data.layers and data.raw is not None:
+            return Raw(data.raw.X, [*map(str, data.raw.var_names)])
         X = _matrix(path, data.X, data.layers, options.variable)
         return Raw(X, [*map(str, data.var_names)], [*map(str, data.obs_names)])
-    layers = _members(root["layers"]) if "layers" in root else {}
-    X = root.get("X")
+    layers = {} if place is not root else known
+    X = place.get("X")
     if X is not None and X.attrs.get("encoding-type") == "null":  # before anndata 0.13
         X = None
-    X = _matrix(path, X, layers, options.variable)
+    X = _matrix(path, X, layers, variable)
     index = _index(path, frame)
     if options.format == "zarr":
         for found, kinds in ((X, _SPARSE), (index, _INDEX)):
@@ -196,6 +202,43 @@ def _from_anndata(path: Path, root: Any, options: Options, stack: ExitStack) -> 
     X = _opened(path, X, options) if lazy else X
     axis: Any = {"rows" if options.transpose else "columns": labels}
     return Raw(X, held=stack.pop_all(), **axis)
+
+
+def read_annotations(path: Path, raw: bool = False) -> tuple[Any, Any, dict[str, Any]]:
+    """Return what a h5ad file says of observations and variables, and embeddings.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    raw : bool, default=False
+        Whether the variables are those of ``raw``.
+
+    Returns
+    -------
+    obs, var : pandas.DataFrame
+        A row for each observation, each variable.
+    obsm : dict
+        Arrays of two or more columns, a row for each observation.
+    """
+    anndata = require("anndata", "Reading AnnData", "anndata")
+    with reading(path, "h5ad"), ExitStack() as stack:
+        root = open_hdf5(path, stack)
+        frames = root["obs"], (root["raw"] if raw else root)["var"]
+        if any(hasattr(frame, "shape") for frame in frames):
+            raise DataError(
+                f"{path}: is of a time before anndata 0.7; read and write it once by "
+                "anndata.read_h5ad and write_h5ad"
+            )
+        arrays = {
+            name: item
+            for name, item in _members(root.get("obsm", {})).items()
+            if len(getattr(item, "shape", ())) == 2 and item.dtype.kind == "f"
+        }
+        parts = (*frames, *arrays.values())
+        check_expansion(path, sum(map(_claimed_bytes, parts)))
+        obs, var = (anndata.io.read_elem(frame) for frame in frames)
+        return obs, var, {name: item[()] for name, item in arrays.items()}
 
 
 def _index(path: Path, frame: Any) -> Any:

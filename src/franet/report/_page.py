@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
 import json
 import re
 from base64 import b64encode
@@ -12,10 +14,10 @@ from typing import Any
 
 from franet._common import sentences
 from franet._common.checked import FLAG, PATH, checked
-from franet._common.files import AnyPath, atomic_write, check_target
+from franet._common.files import AnyPath, atomic_write, check_target, guard
 from franet._common.optional import require
 from franet.exceptions import UsageError
-from franet.report import _groups
+from franet.report import _groups, _panel
 from franet.report._summary import FORMAT, VERSION
 from franet.report._text import (
     community_color,
@@ -23,6 +25,7 @@ from franet.report._text import (
     percent,
     short,
     significant,
+    type_color,
     visible,
 )
 
@@ -49,7 +52,8 @@ def render(summary: dict[str, Any]) -> str:
     Parameters
     ----------
     summary : dict
-        What `summarize` or `summarize_groups` returned, or the same read from JSON.
+        What `summarize`, `summarize_groups` or `summarize_panel` returned, or the
+        same read from JSON.
 
     Returns
     -------
@@ -60,6 +64,8 @@ def render(summary: dict[str, Any]) -> str:
     kind = summary.get("format"), summary.get("version")
     if kind == (_groups.FORMAT, _groups.VERSION):
         return _render_groups(summary)
+    if kind == (_panel.FORMAT, _panel.VERSION):
+        return _render_panel(summary)
     if kind != (FORMAT, VERSION):
         raise UsageError(
             f"summary is not a report of version {VERSION}.",
@@ -88,6 +94,40 @@ def _render_groups(summary: dict[str, Any]) -> str:
     check_installed()
     page = _environment().get_template("groups.html")
     return page.render(s=summary, css=_template("report.css"), policy=_policy([]))
+
+
+def _render_panel(summary: dict[str, Any]) -> str:
+    """Return the page of a panel of genes, whose one script draws cells."""
+    check_installed()
+    script, types = _template("cells.js"), summary["types"] or []
+    page = _environment().get_template("genes.html")
+    return page.render(
+        s=summary,
+        css=_template("report.css"),
+        script=script,
+        policy=_policy([script]),
+        csv=_csv_link(_panel.panel_columns(summary)),
+        data=json_for_html(
+            {
+                "cells": summary["cells"],
+                "genes": [visible(gene["name"]) for gene in summary["genes"]],
+                "types": [
+                    {"name": visible(kind["name"]), "color": type_color(t, len(types))}
+                    for t, kind in enumerate(types)
+                ],
+            }
+        ),
+    )
+
+
+def _csv_link(columns: dict[str, list[Any]]) -> str:
+    """Return a table as an address that holds all of it, for a link that saves it."""
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(columns)
+    for row in zip(*columns.values(), strict=True):
+        rows.writerow([guard("" if cell is None else str(cell)) for cell in row])
+    return f"data:text/csv;base64,{b64encode(text.getvalue().encode()).decode()}"
 
 
 def _template(name: str) -> str:
@@ -256,7 +296,7 @@ def write(summary: dict[str, Any], path: AnyPath, *, force: bool = False) -> Non
     Parameters
     ----------
     summary : dict
-        What `summarize` or `summarize_groups` returned.
+        What `summarize`, `summarize_groups` or `summarize_panel` returned.
     path : path-like
         The file: a page that needs nothing else if its name ends in .html, the dict
         itself if it ends in .json.

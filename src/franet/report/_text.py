@@ -30,6 +30,14 @@ def community_color(label: int) -> str:
     return _COMMUNITIES[label] if 0 <= label < len(_COMMUNITIES) else OTHER
 
 
+def type_color(at: int, count: int) -> str:
+    """Return the color of one of some types, each its own; a legend names them."""
+    if count <= len(_COMMUNITIES):
+        return _COMMUNITIES[at]
+    # Neighbors in the list differ in lightness, too.
+    return f"hsl({360 * at / count:.0f} 62% {(42, 58, 50)[at % 3]}%)"
+
+
 def number(value: Any, digits: int | None = None) -> float | None:
     """Return a Python float of so many significant digits; None if it is not finite.
 
