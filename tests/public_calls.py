@@ -197,7 +197,7 @@ def atomic_write():
         file.write("text")
 
 
-@case("FRANe.plan", "FeatureRanker.fit", "FeatureSelector.transform")
+@case("FRANe.plan", "Cover.plan", "FeatureRanker.fit", "FeatureSelector.transform")
 def frane():
     from franet import Cover, FRANe
 
@@ -205,6 +205,14 @@ def frane():
     ranker.plan(X)
     MADE["selected"] = ranker.transform(X)
     MADE["cover"] = Cover(n_features_to_select=3).fit(X)
+    MADE["cover"].plan(X)
+
+
+@case("RidgeReconstruction.fit", "RidgeReconstruction.predict")
+def ridge():
+    from franet.evaluation import RidgeReconstruction
+
+    RidgeReconstruction([0, 1]).fit(X).predict(X[:, :2])
 
 
 @case("FRANe on torch")
