@@ -212,6 +212,14 @@ def frane():
     ranker.plan(X)
     MADE["selected"] = ranker.transform(X)
     MADE["cover"] = Cover(n_features_to_select=3).fit(X)
+    MADE["cover"].plan(X)
+
+
+@case("RidgeReconstruction.fit", "RidgeReconstruction.predict")
+def ridge():
+    from franet.evaluation import RidgeReconstruction
+
+    RidgeReconstruction([0, 1]).fit(X).predict(X[:, :2])
 
 
 @case("FRANe on torch")

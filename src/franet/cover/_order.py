@@ -104,7 +104,7 @@ def _keys(Z: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
     lengths = _sum_of_powers(Z, np.ones(len(Z)), 2)
     products = _products(Z, 2, lengths - lengths.mean())
     # Of few values many sums are equal, but hardly any of roots.
-    return np.sqrt(np.abs(products)), 2
+    return -np.sqrt(np.abs(products)), 2
 
 
 def _products(

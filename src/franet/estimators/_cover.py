@@ -283,8 +283,10 @@ class Cover(ConstrainedRanker):
         """Return what `fit` will take, without doing it.
 
         Smaller tables of random numbers are ranked and timed, and a part of `X` is read
-        where rows are drawn; the rest is arithmetic. It is about the cores of this
-        machine; another `backend` is an error.
+        where rows are drawn; the rest is arithmetic. Where picks hardly explain other
+        features, a fit takes longer: it compares them with those of tables whose
+        columns are permuted. It is about the cores of this machine; another `backend`
+        is an error.
 
         Parameters
         ----------

@@ -102,7 +102,8 @@ def test_files_and_memory_agree(
 
 
 def test_a_stored_source_has_the_tiles_of_one_in_memory(small_groups):
-    kept = CorrelationSource.of_columns(TABLE.astype(np.float32), np.arange(4, 800))
+    kept, _ = open_source(TABLE[:, 4:800].astype(np.float32), "correlation")
+    assert type(kept) is CorrelationSource
     for n_blocks in (2, 3):
         source, constant = open_source(
             TABLE[:, 4:800].astype(np.float32),

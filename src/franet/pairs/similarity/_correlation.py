@@ -7,7 +7,7 @@ from _thread import start_new_thread
 from collections import OrderedDict
 from collections.abc import Iterable
 from itertools import chain
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,6 @@ from franet._common.memory import RowFile, own_pages
 from franet.pairs.similarity._standardize import (
     feature_rows,
     powers_of_two,
-    standardize,
 )
 from franet.pairs.similarity.kernels import pair_products
 from franet.pairs.tiles import PairSource, Tile, block_size
@@ -90,14 +89,6 @@ class CorrelationSource(CorrelationTiles):
         self._exact = rows
         self._work = rows.astype(np.float32) if self.error else rows
         self.nbytes = rows.nbytes + (self._work.nbytes if self.error else 0)
-
-    @classmethod
-    def of_columns(cls, X: NDArray[Any], columns: NDArray[np.intp]) -> Self:
-        """Return the source of columns of a table, none of them constant."""
-        n, block = len(columns), block_size(len(columns), BLOCK[X.dtype])
-        rows = feature_rows(X, columns, -(-n // block) * block, np.float64)
-        standardize(rows)
-        return cls(rows, n, block, X.dtype)
 
     def _describe(self, n: int, block: int, m: int, dtype: Any, absolute: bool) -> None:
         """Set what does not depend on where the features lie."""
