@@ -277,7 +277,6 @@ def prune():
         for n in (
             "explained_by_components",
             "inverse_transform",
-            "plan",
             "reconstruct",
             "represent",
             "sentences",
@@ -291,19 +290,11 @@ def explained():
     ranker.explained_by_components(X, 2)
     part = X[:, ranker.support_]
     ranker.inverse_transform(part)
-    ranker.plan(X)
     ranker.reconstruct(part)
     ranker.represent(1)
     ranker.sentences()
     ranker.suggest(0.5)
     ranker.summary()
-
-
-@case("RidgeReconstruction.fit", "RidgeReconstruction.predict")
-def rebuilt():
-    from franet.evaluation import RidgeReconstruction
-
-    RidgeReconstruction([0, 4]).fit(X).predict(X[:, [0, 4]])
 
 
 @case("FeatureSelector.inverse_transform", "FeatureRanker.feature_importances_")

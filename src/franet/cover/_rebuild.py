@@ -204,6 +204,6 @@ def _rebuild(
     errors[columns] = lengths
     units = units_of(X)
     total = float(weights[units.length[columns] > 0.0].sum()) * (m / (m - 1)) ** 2
-    # Zero where what counts is constant in the rows that were drawn.
-    explained = 1.0 - float(weights @ lengths**2) / total if total else 0.0
+    # Zero where all that counts is constant among the rows that were drawn.
+    explained = 1.0 - float(weights @ lengths**2) / total if total > 0.0 else 0.0
     return Rebuild(columns[picks], units, factors, errors, penalty, explained)

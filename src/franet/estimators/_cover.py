@@ -363,8 +363,10 @@ class Cover(ConstrainedRanker):
         Parameters
         ----------
         share : float, default=0.95
-            The share, above 0 and at most 1, of the most that any number of picks
-            explains of other features: `explained_` less the `weights_` of the picks.
+            The share, above 0 and at most 1, of what the picks worth their place
+            explain of other features: `explained_` less the `weights_` of the picks,
+            at the largest number of them of which each adds a fifth of its own weight
+            there, as chance lets it add nearly that.
 
         Returns
         -------
