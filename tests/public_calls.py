@@ -204,7 +204,7 @@ def groups_by_distance():
     groups_by_distance(X[:, :2], 0.5)
 
 
-@case("FRANe.plan", "FeatureRanker.fit", "FeatureSelector.transform")
+@case("FRANe.plan", "Cover.plan", "FeatureRanker.fit", "FeatureSelector.transform")
 def frane():
     from franet import Cover, FRANe
 
