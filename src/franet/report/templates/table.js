@@ -91,7 +91,7 @@ async function copyTable() {
   const clean = (text) => String(text).replace(/[\t\r\n]+/g, " ");
   const columns = {
     rank: (f) => f.rank, feature: (f) => f.name, index: (f) => f.index, ...(!isCover && { score: (f) => f.score }), selected: (f) => f.selected,
-    ...(report.features.some((f) => f.stability) && { "picked again": (f) => f.stability?.picked_again ?? "", "or alike": (f) => f.stability?.held ?? "" }),
+    ...(report.features.some((f) => f.stability) && { "picked again": (f) => f.stability.picked_again ?? "", "or alike": (f) => f.stability.held ?? "" }),
     ...(hasNetwork && { community: (f) => (f.community < 0 ? "" : f.community + 1) }),
     ...(isCover && { explained: (f) => f.explained ?? "", increase: (f) => f.increase ?? "", [`mean ${strength}`]: (f) => f.members.mean ?? "" }),
     ...(hasRelations && {
