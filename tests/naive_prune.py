@@ -9,13 +9,11 @@ import numpy as np
 ROUNDING = 1e-9
 
 
-def correlation(x, y):
+def correlation(x, y, fewest):
     """Return r of the rows that both columns have; 0 where there are too few."""
     both = ~(np.isnan(x) | np.isnan(y))
     x, y = x[both], y[both]
-    if len(x) < 3 and not both.all():
-        return 0.0
-    if len(x) < 2 or x.min() == x.max() or y.min() == y.max():
+    if len(x) < fewest or x.min() == x.max() or y.min() == y.max():
         return 0.0
     x, y = x - x.mean(), y - y.mean()
     return float(x @ y / np.sqrt((x @ x) * (y @ y)))
@@ -25,9 +23,10 @@ def correlations(X):
     """Return the matrix of all r, with 0 for constant columns and the diagonal."""
     X = np.asarray(X, float)
     n = X.shape[1]
+    fewest = 3 if np.isnan(X).any() else 2
     R = np.zeros((n, n))
     for j, k in combinations(range(n), 2):
-        R[j, k] = R[k, j] = correlation(X[:, j], X[:, k])
+        R[j, k] = R[k, j] = correlation(X[:, j], X[:, k], fewest)
     return R
 
 
