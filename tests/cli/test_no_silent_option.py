@@ -201,6 +201,7 @@ PANEL = {
     "--level": ((*FOUR, "--max-level", 8), ("--level", "price")),
     "--min-level": (FOUR, ("--min-level", 3)),
     "--max-level": (FOUR, ("--max-level", 2)),
+    "--max-total": (FOUR, ("--max-total", 8)),
     "--stability": (FOUR, ("--stability", 3)),
     "--seed": ((*FOUR, "--stability", 3), ("--seed", 2)),
     "--n-jobs": (FOUR, ("--n-jobs", 1)),
