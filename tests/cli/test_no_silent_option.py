@@ -191,6 +191,7 @@ PANEL = {
     "--include": (FOUR, ("--include", "KLR2")),
     "--exclude": (FOUR, ("--exclude", "CD*")),
     "--batch": (FOUR, ("--batch", "sample")),
+    "--weights": (FOUR, ("--weights", "robust")),
     "--label": (FOUR, ("--label", "cell_type")),
     "--layer": (FOUR, ("--layer", "counts")),
     "--use-raw": (FOUR, ("--use-raw",)),

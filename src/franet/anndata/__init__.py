@@ -119,7 +119,8 @@ def rank_features(
     UserWarning
         Where `ranker` has ``weights="variance"``, but columns are scaled: of those that
         vary and do not reach the largest absolute value, at which `scanpy.pp.scale`
-        clips, at least 90 % have a standard deviation within 5 % of 1.
+        clips, at least 90 % have a standard deviation within 5 % of 1, or, in a part of
+        the cells of a scaled table, one within 20 % and a mean within 0.2 of 0.
 
     Notes
     -----

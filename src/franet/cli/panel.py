@@ -36,6 +36,10 @@ _OPTIONS: _options.Rows = {
     ),
     "--start": ("Pick the genes of such a file first.", _options.A_FILE),
     **_options.of_parameters(_SHARED, {"panel": _GREEDY}),
+    "--weights": (
+        "What a gene counts: the variance that it shares with others, or nearly alike.",
+        {"type": click.Choice(["variance", "robust"]), "default": "variance"},
+    ),
     "--batch batch_key": (
         "The column of obs with the batch of each cell: genes explain within batches.",
         _COLUMN,
@@ -145,7 +149,7 @@ def panel(
         parameters = found | _genes.start_first(
             Cover(**found), names, options["start"], closed, limits.max_total
         )
-    parameters = {"weights": "variance", "n_jobs": n_jobs, **parameters}
+    parameters = {"weights": options["weights"], "n_jobs": n_jobs, **parameters}
     table = _genes.centered(X, batches, names)
     with _screen.ProgressBar(hidden=quiet) as bar, listening(bar):
         top = _options.AUTO if genes is None else genes
@@ -214,7 +218,7 @@ def _check_together(
         **{
             name: value
             for name, value in options.items()
-            if name not in ("batch_key", "layer", "use_raw", "normalize")
+            if name not in ("batch_key", "layer", "use_raw", "normalize", "weights")
         },
     }
     for name, value in choosing.items():
