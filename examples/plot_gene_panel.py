@@ -73,15 +73,12 @@ print(f"{adata.n_obs} cells × {adata.n_vars} genes")
 
 # %%
 # **Choose.** Genes that must be on the panel come first (``include``); those that must
-# not are left out, but are still represented by the others (``exclude``). A gene counts
-# by the variance that it shares with others (``weights="variance"``), which suits
-# columns of one unit.
+# not, by name or pattern, are left out, but are still represented by the others
+# (``exclude``). A gene counts by the variance that it shares with others
+# (``weights="variance"``), which suits columns of one unit.
 
 markers = ["P0-0", "P7-3"]
-mitochondrial = [name for name in adata.var_names if name.startswith("MT-")]
-ranker = Cover(
-    50, weights="variance", include=markers, exclude=mitochondrial, n_ranked=50
-)
+ranker = Cover(50, weights="variance", include=markers, exclude=["MT-*"], n_ranked=50)
 rank_features(adata, ranker=ranker)
 panel = adata.var[adata.var["franet_selected"]].sort_values("franet_rank")
 print(panel[["franet_rank", "franet_score"]].head(10))

@@ -293,6 +293,15 @@ def test_scaled_values_are_noted(make, clip):
     rank_features(adata, ranker=Variance(3))
 
 
+def test_a_part_of_scaled_cells_is_noted():
+    X = np.random.default_rng(0).exponential(size=(3000, 100))
+    Z = scaled(X, np.inf)[:300]
+    assert np.mean(abs(Z.std(axis=0) - 1) < 0.05) < 0.9
+    rank_features(ad.AnnData(X[:300]), n_top=3, inplace=False)  # without a warning
+    with pytest.warns(UserWarning, match=r"a mean within 0.2 of 0 and a standard dev"):
+        rank_features(ad.AnnData(Z), n_top=3, inplace=False)
+
+
 @pytest.mark.parametrize(
     "X",
     [

@@ -204,7 +204,10 @@ def test_limits(kind, options, allowed):
         ({"min_cells": 2.0}, "min_cells=2.0: give a share from 0 to 1"),
         ({"max_cells": "all"}, "max_cells='all': give a share"),
         ({"max_level": "low"}, "max_level='low': give a number"),
-        ({"level": "mean_counts"}, "level='mean_counts' is for min_level and max_lev"),
+        (
+            {"level": "mean_counts"},
+            "level='mean_counts' is for min_level, max_level and",
+        ),
         ({"level": "means", "max_level": 1}, "level='means': adata.var has no such"),
         ({"mask_var": "highly"}, "mask_var='highly': adata.var has no such column"),
         ({"mask_var": "mean_counts"}, "mask_var='mean_counts': expected True or False"),
@@ -263,3 +266,61 @@ def test_raw_values():
     part.var_names = ["other", *part.var_names[1:]]
     with pytest.raises(DataError, match="use_raw=True: 'other' is not in"):
         rank_features(part, use_raw=True)
+
+
+def selected(adata, **options):
+    frame = rank_features(adata, inplace=False, **options).sort_values("franet_rank")
+    return [name for name in frame.index if frame["franet_selected"][name]]
+
+
+@pytest.mark.filterwarnings("ignore::franet.DegenerateRankingWarning")
+@pytest.mark.parametrize("ranker", [None, ColumnSubset()])
+def test_a_budget_of_levels(ranker):
+    adata = planted()
+    rng = np.random.default_rng(3)
+    adata.var["price"] = rng.uniform(1.0, 9.0, adata.n_vars)
+    price = adata.var["price"]
+    options = {"ranker": ranker, "level": "price", "n_top": 8}
+    free = selected(adata, ranker=ranker, n_top=8)
+    total = 0.6 * price[free].sum()
+    found = selected(adata, max_total=total, **options)
+    assert 3 <= len(found) <= 8
+    assert price[found].sum() <= total
+    # Up to the first that is too much, the picks are the same.
+    fits = int(np.searchsorted(price[free].cumsum(), total, side="right"))
+    assert 0 < fits < 8
+    assert found[:fits] == free[:fits]
+    # Each pick is one that a ranking with the picks before it would make.
+    for k in range(fits, len(found)):
+        left = total - price[found[:k]].sum()
+        dear = [n for n in adata.var_names if price[n] > left and n not in found[:k]]
+        kind = {} if ranker is None else {"ranker": ranker}
+        more = {"start": found[:k], "n_top": k + 1, **kind}
+        mask = ~adata.var_names.isin(dear)
+        assert selected(adata, mask_var=mask, **more)[k] == found[k]
+    if len(found) < 8:
+        others = price.drop(found)
+        assert others.min() > total - price[found].sum()
+    assert selected(adata, max_total=1e9, **options) == free
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"max_total": 0.0}, "max_total=0.0: give a positive number"),
+        ({"max_total": 0.1, "level": "price"}, "is less than the genes have that are"),
+        (
+            {"max_total": 3.0, "level": "price", "start": ["g0", "g1"]},
+            "max_total=3.0 is",
+        ),
+        ({"max_total": 3.0}, "has a level below 0. Choose values"),
+        ({"max_total": 3.0, "ranker": Variance()}, "Variance picks no genes one by"),
+    ],
+)
+def test_budgets_that_do_not_fit(options, said):
+    adata = planted()
+    adata.var["price"] = 2.0
+    with pytest.raises((DataError, UsageError)) as caught:
+        rank_features(adata, **options)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)

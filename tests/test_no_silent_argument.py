@@ -140,6 +140,7 @@ CASES = {
             "level": ({"min_level": 0.0}, "level"),
             "min_level": 0.0,
             "max_level": 0.0,
+            "max_total": ({"layer": "counts", "normalize": "none"}, 8.0),
             "key_added": "mine",
             "n_top": 3,
             "subset": True,

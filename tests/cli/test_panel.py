@@ -163,7 +163,7 @@ def test_limits(file):
         (["--layer", "counts", "--use-raw"], "--use-raw and --layer counts name two"),
         (["--normalize", "log1p"], "--normalize log1p is for raw counts"),
         (["--mask", "price"], "--mask price: expected True or False"),
-        (["--level", "price"], "--level price is for --min-level and --max-level"),
+        (["--level", "price"], "--level price is for --min-level, --max-level and"),
         (["--max-level", "-1"], "leave no gene that could be picked"),
         (["--genes", "200"], "but only 20 features can be picked|has 20 features"),
         (["--stability", "none"], "is for --report, which is not given"),

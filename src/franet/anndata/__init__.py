@@ -27,6 +27,7 @@ def rank_features(
     level: str | None = None,
     min_level: float | None = None,
     max_level: float | None = None,
+    max_total: float | None = None,
     key_added: str = "franet",
     n_top: int | float | None = None,
     subset: bool = False,
@@ -74,6 +75,11 @@ def rank_features(
     min_level, max_level : float, default=None
         The lowest and the highest level of a gene. Highly expressed genes saturate
         probes.
+    max_total : float, default=None
+        The most that the levels of all selected genes add up to. A pick that would go
+        beyond it, and all genes that would go beyond it there, are left out, and genes
+        are picked again behind those before it; fewer than `n_top` may be selected.
+        Each such pick takes another fit.
     key_added : str, default="franet"
         The start of the names of all that is written.
     n_top : int or float, default=None
@@ -113,7 +119,8 @@ def rank_features(
     UserWarning
         Where `ranker` has ``weights="variance"``, but columns are scaled: of those that
         vary and do not reach the largest absolute value, at which `scanpy.pp.scale`
-        clips, at least 90 % have a standard deviation within 5 % of 1.
+        clips, at least 90 % have a standard deviation within 5 % of 1, or, in a part of
+        the cells of a scaled table, one within 20 % and a mean within 0.2 of 0.
 
     Notes
     -----
@@ -169,14 +176,15 @@ def rank_features(
     pairwise = batches is None and getattr(given, "missing", "error") == "pairwise"
     X = _inputs.read_matrix(adata, layer, use_raw=use_raw, allow_missing=pairwise)
     X = _genes.normalized(X, normalize)
-    limits = _genes.Limits(mask_var, level, min_cells, max_cells, min_level, max_level)
+    limits = _genes.Limits(
+        mask_var, level, min_cells, max_cells, min_level, max_level, max_total
+    )
     closed = _genes.closed_by(limits, X, adata)
     chosen = clone(given).set_params(
-        **_genes.start_first(given, adata.var_names, start, closed)
+        **_genes.start_first(given, adata.var_names, start, closed, max_total)
     )
     # A matrix has no names of columns, and a frame cannot be sparse.
     named = by_position(chosen.get_params(deep=False), adata.var_names)
-    fitted = clone(chosen).set_params(**named)
     if inplace and adata.is_view:
         warnings.warn(
             "adata is a view: it becomes a copy of its part, with the results in it. "
@@ -186,7 +194,17 @@ def rank_features(
             stacklevel=2,
         )
     table = _genes.centered(X, batches, adata.var_names)
-    _inputs.fit(fitted, table, adata.var_names, n_top)
+
+    def fit(n: Any, **features: Any) -> FeatureRanker:
+        of_features = {k: v for k, v in features.items() if v is not None}
+        fitted = clone(chosen).set_params(**named | of_features)
+        fitted.set_params(n_features_to_select=n)
+        _inputs.fit(fitted, table, adata.var_names, n_top)
+        return fitted
+
+    start_of = {name: named.get(name) for name in ("include", "exclude")}
+    n = chosen.n_features_to_select
+    fitted = _genes.within_total(fit, limits, X, adata, n=n, **start_of)
     if note := _inputs.note_on_scale(fitted, X):
         warnings.warn(str(note), stacklevel=2)
     frame = columns_of(fitted, adata.var_names, key_added)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -28,7 +28,7 @@ LEAST = 10
 _FEW, _MANY = 2, 2**53
 _SHARE = "give a share from 0 to 1."
 NORMALIZE = ("log1p", "none")
-BOUNDS = ("level", "min_cells", "max_cells", "min_level", "max_level")
+BOUNDS = ("level", "min_cells", "max_cells", "min_level", "max_level", "max_total")
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +45,8 @@ class Limits:
         The least and the largest share of cells in which a gene is detected.
     min_level, max_level : float
         The lowest and the highest level.
+    max_total : float
+        The most that the levels of all picks add up to.
     """
 
     mask: Any = None
@@ -53,6 +55,7 @@ class Limits:
     max_cells: float | None = None
     min_level: float | None = None
     max_level: float | None = None
+    max_total: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,12 +182,14 @@ def closed_by(limits: Limits, X: Any, adata: Any) -> NDArray[np.bool_]:
         The data, for columns of `var`.
     """
     closed = np.zeros(X.shape[1], bool)
-    if limits.level is not None and limits.min_level is limits.max_level is None:
+    of_level = limits.min_level, limits.max_level, limits.max_total
+    if limits.level is not None and of_level == (None, None, None):
         raise UsageError(
-            "{} is for {} and {}, of which none is given.",
+            "{} is for {}, {} and {}, of which none is given.",
             Setting("level", limits.level),
             Setting("min_level"),
             Setting("max_level"),
+            Setting("max_total"),
             remedy="Leave it out.",
         )
     if all(value is None for value in vars(limits).values()):
@@ -215,6 +220,68 @@ def closed_by(limits: Limits, X: Any, adata: Any) -> NDArray[np.bool_]:
             remedy="Loosen one of them.",
         )
     return closed
+
+
+def within_total(
+    fit: Callable[..., Any], limits: Limits, X: Any, adata: Any, **given: Any
+) -> Any:
+    """Return what `fit` returns where the levels of the picks add up to a limit.
+
+    Picks are taken in their order. At the first that goes beyond the limit, it and all
+    genes that would go beyond it there are left out, and the rest is picked again
+    behind those before it: as if each pick were the best that is still affordable.
+
+    Parameters
+    ----------
+    fit : callable
+        It takes `include`, `exclude` and `n`, how many genes, and returns a fitted
+        ranker, or something that has one as `fitted`.
+    limits : Limits
+        Their `max_total` and `level`; without a total all is fitted once.
+    X : ndarray or sparse matrix
+        The values, not centered.
+    adata : AnnData
+        The data, for columns of `var`.
+    **given : object
+        The first `include` and `exclude`, by position, and `n`.
+    """
+    total = limits.max_total
+    if total is None:
+        return fit(**given)
+    is_fine = NUMBER.accepts(total) and total > 0
+    check_value("max_total", total, is_fine, "give a positive number.")
+    level = np.nan_to_num(levels_of(X, adata, limits.level).level, nan=np.inf)
+    if level.min() < 0.0:
+        raise DataError(
+            "{} adds up levels, and {!r} has a level below 0. Choose values that are "
+            "not scaled, or levels by {}.",
+            Setting("max_total", total),
+            str(adata.var_names[level.argmin()]),
+            Setting("level"),
+        )
+    include, exclude, n = (given[name] for name in ("include", "exclude", "n"))
+    n_start = len(include or ())
+    while True:
+        found = fit(include=include, exclude=exclude, n=n)
+        ranker = getattr(found, "fitted", found)
+        k = min(ranker.n_features_, getattr(ranker, "n_ranked_", ranker.n_features_))
+        picks = ranker.order_[:k]
+        spent = np.cumsum(level[picks])
+        if not (spent > total).any():
+            return found
+        at = int(np.argmax(spent > total))
+        closed = level > total - (spent[at - 1] if at else 0.0)
+        closed[picks[:at]] = False
+        closed[exclude or []] = True
+        left = int(np.sum(~closed & ~getattr(ranker, "constant_", False)))
+        if at < n_start or not left:
+            raise UsageError(
+                "{} is less than the genes have that are picked first.",
+                Setting("max_total", total),
+                remedy="Raise it.",
+            )
+        include, exclude = picks[:at].tolist() or None, np.flatnonzero(closed).tolist()
+        n = min(n, left) if isinstance(n, int) else n
 
 
 def _mask(adata: Any, given: Any) -> NDArray[np.bool_]:
@@ -293,7 +360,11 @@ def read_panel(given: Any) -> list[str]:
 
 
 def start_first(
-    ranker: Any, names: Sequence[str], start: Any, closed: NDArray[np.bool_]
+    ranker: Any,
+    names: Sequence[str],
+    start: Any,
+    closed: NDArray[np.bool_],
+    max_total: float | None = None,
 ) -> dict[str, Any]:
     """Return the parameters with which a ranker starts from genes and leaves out some.
 
@@ -309,10 +380,12 @@ def start_first(
         Genes that are picked first.
     closed : ndarray of bool
         Genes that may not be picked.
+    max_total : float, optional
+        The most that levels of picks add up to.
     """
     from franet.estimators._constrained import ConstrainedRanker
 
-    if start is None and not closed.any():
+    if start is None and not closed.any() and max_total is None:
         return {}
     if not isinstance(ranker, ConstrainedRanker):
         raise UsageError(

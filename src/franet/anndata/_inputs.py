@@ -17,8 +17,9 @@ from franet.pairs.columns._open import as_numpy, check_stored
 # With two cells every correlation is 1 or -1.
 _CELLS, _GENES = 3, 2
 _SHOWN = 5
-# Columns are scaled if this share of them deviates from 1 by no more than the second.
-_MOST, _NEAR = 0.9, 0.05
+# Columns are scaled if this share of them deviates from 1 by no more than the second,
+# or, in a part of the cells, from 1 and from 0 by no more than the third.
+_MOST, _NEAR, _PART = 0.9, 0.05, 0.2
 
 
 def check_data(adata: Any, kind: Any) -> None:
@@ -224,9 +225,10 @@ def fit(ranker: Any, X: Any, names: Any, n_top: Any) -> None:
 def note_on_scale(ranker: Any, X: Any) -> Message | None:
     """Return a note if a ranker weighs columns by variance that are scaled already.
 
-    They are if at least 90 % have a standard deviation within 5 % of 1. Columns do not
-    count that are constant, or that reach the largest absolute value of the table, at
-    which `scanpy.pp.scale` clips.
+    They are if at least 90 % have a standard deviation within 5 % of 1; or within 20 %
+    and a mean within 0.2 of 0, as in a part of the cells of a scaled table. Columns do
+    not count that are constant, or that reach the largest absolute value of the table,
+    at which `scanpy.pp.scale` clips.
 
     Parameters
     ----------
@@ -243,13 +245,21 @@ def note_on_scale(ranker: Any, X: Any) -> Message | None:
     largest = MaxAbsScaler().fit(X).max_abs_
     varied = ~ranker.constant_ & (largest < largest.max())
     with np.errstate(all="ignore"):  # units may be huge
-        deviation = np.sqrt(StandardScaler(with_mean=False).fit(X).var_[varied])
-    share = np.mean(abs(deviation - 1.0) <= _NEAR) if varied.any() else 0.0
-    if share < _MOST:
+        found = StandardScaler(with_mean=False).fit(X)
+        away = abs(np.sqrt(found.var_[varied]) - 1.0)
+        part = (away <= _PART) & (abs(found.mean_[varied]) <= _PART)
+    words = {
+        f"a standard deviation within {100 * _NEAR:.0f} % of 1": away <= _NEAR,
+        f"a mean within {_PART} of 0 and a standard deviation within "
+        f"{100 * _PART:.0f} % of 1": part,
+    }
+    shares = {text: fits.mean() for text, fits in words.items() if fits.size}
+    how = next((text for text, share in shares.items() if share >= _MOST), None)
+    if how is None:
         return None
     return Message(
-        f"{{}} means little here: {100 * share:.0f} % of the columns have a standard "
-        f"deviation within 5 % of 1, as scaling makes them.",
+        f"{{}} means little here: {100 * shares[how]:.0f} % of the columns have {how}, "
+        "as scaling makes them.",
         Setting("weights", weights),
         Setting("weights", "robust"),
         remedy="Rank values that are not scaled, such as a layer, or set {1}.",

@@ -25,7 +25,6 @@ franet finds the few columns of a table that represent the rest. It needs no lab
 
 A first look, on data that are already here:
   franet demo
-
 Your own table, with examples in rows and features in columns:
   franet rank data.csv --output ranking.csv
 

@@ -36,6 +36,10 @@ _OPTIONS: _options.Rows = {
     ),
     "--start": ("Pick the genes of such a file first.", _options.A_FILE),
     **_options.of_parameters(_SHARED, {"panel": _GREEDY}),
+    "--weights": (
+        "What a gene counts: the variance that it shares with others, or nearly alike.",
+        {"type": click.Choice(["variance", "robust"]), "default": "variance"},
+    ),
     "--batch batch_key": (
         "The column of obs with the batch of each cell: genes explain within batches.",
         _COLUMN,
@@ -61,6 +65,10 @@ _OPTIONS: _options.Rows = {
     ),
     "--min-level": ("The lowest level of a gene that may be picked.", _NUMBER),
     "--max-level": ("The highest level of a gene that may be picked.", _NUMBER),
+    "--max-total": (
+        "The most that the levels of all genes of the panel add up to.",
+        _NUMBER,
+    ),
     "--stability n_halves": (
         "Rank N halves of the cells too, and show how sure the picks are; none: not in "
         "the report, either.  [default: 20 where --report is given and they take 10 s "
@@ -138,13 +146,20 @@ def panel(
         genes = len(given)
     else:
         closed = _genes.closed_by(limits, X, adata)
-        start = options["start"]
-        parameters = _genes.start_first(Cover(**found), names, start, closed) or found
-    parameters = {"weights": "variance", "n_jobs": n_jobs, **parameters}
+        parameters = found | _genes.start_first(
+            Cover(**found), names, options["start"], closed, limits.max_total
+        )
+    parameters = {"weights": options["weights"], "n_jobs": n_jobs, **parameters}
     table = _genes.centered(X, batches, names)
     with _screen.ProgressBar(hidden=quiet) as bar, listening(bar):
         top = _options.AUTO if genes is None else genes
-        ranking = _job.rank_table(table, names, parameters, top=top)
+
+        def rank(n: Any, **features: Any) -> Any:
+            of_features = {k: v for k, v in features.items() if v is not None}
+            return _job.rank_table(table, names, parameters | of_features, top=n)
+
+        first = {name: parameters.get(name) for name in ("include", "exclude")}
+        ranking = _genes.within_total(rank, limits, X, adata, n=top, **first)
         fitted, summary = ranking.fitted, ranking.summary
         chosen = [row["index"] for row in summary["features"]]
         judged = judge_panel(table, chosen, labels, names=names, random_state=seed or 0)
@@ -203,7 +218,7 @@ def _check_together(
         **{
             name: value
             for name, value in options.items()
-            if name not in ("batch_key", "layer", "use_raw", "normalize")
+            if name not in ("batch_key", "layer", "use_raw", "normalize", "weights")
         },
     }
     for name, value in choosing.items():
