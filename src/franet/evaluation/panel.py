@@ -212,8 +212,8 @@ def judge_panel(
     >>> judged = judge_panel(X, ["proline", "flavanoids", "color_intensity"], y)
     >>> judged.labels.names
     ['0', '1', '2']
-    >>> judged.labels.f1_logistic.min() > 0.8
-    True
+    >>> judged.labels.f1_logistic.round(2)
+    array([0.94, 0.94, 0.98])
     """
     from franet.estimators._cover import Cover
     from franet.estimators._validation import check_table, names_of
