@@ -127,6 +127,10 @@ def panels_places() -> Places:
 
 def _ranks(store: panels.Store, tables: Sequence[str], names: Sequence[str]) -> str:
     ranks = panels.mean_ranks(store, tables, names, panels.DRAWS)
+    best = [
+        f"{title(names[ranks[:, i].argmin()])} at {k}"
+        for i, k in enumerate(panels.SIZES)
+    ]
     rows = []
     for i in np.argsort(ranks.mean(axis=1), kind="stable"):
         seconds = [
@@ -135,7 +139,8 @@ def _ranks(store: panels.Store, tables: Sequence[str], names: Sequence[str]) -> 
         took = "" if names[i] == "random" else f"{np.mean(seconds):.2g}"
         values = [f"{r:.2f}" for r in (*ranks[i], ranks[i].mean())]
         rows.append([title(names[i]), *values, took])
-    return table(["ranker", *map(str, panels.SIZES), "mean", "seconds"], rows)
+    found = table(["ranker", *map(str, panels.SIZES), "mean", "seconds"], rows)
+    return f"{found}\n\nBest mean rank: {', '.join(best)} genes."
 
 
 def _means(

@@ -165,7 +165,7 @@ def test_limits(file):
         (["--mask", "price"], "--mask price: expected True or False"),
         (["--level", "price"], "--level price is for --min-level, --max-level and"),
         (["--max-level", "-1"], "leave no gene that could be picked"),
-        (["--genes", "200"], "but only 20 features can be picked|has 20 features"),
+        (["--genes", "200"], "--genes 200, but the table has 20 features. Ask for"),
         (["--stability", "none"], "is for --report, which is not given"),
     ],
 )
@@ -181,7 +181,7 @@ def test_one_line_and_nothing_written(file, tmp_path, monkeypatch, options, part
     lines = result.stderr.splitlines()
     assert result.exit_code in (1, 2), result.output
     assert len(lines) == 1, lines
-    assert any(each in lines[0] for each in part.split("|")), lines
+    assert part in lines[0]
     assert sorted(tmp_path.iterdir()) == before
 
 

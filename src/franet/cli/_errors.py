@@ -23,9 +23,9 @@ _DATA, _USAGE, _INTERRUPTED = 1, 2, 130
 _ALL = {**OPTIONS, "settings": "--set", "ranker": "--ranker"}
 # Parameters by what options call them.
 _ALIASES = {
-    "measures": "measure",
-    "n_features_to_select": "top",
-    "random_state": "seed",
+    "measures": ["measure"],
+    "n_features_to_select": ["top", "genes"],
+    "random_state": ["seed"],
 }
 _NAMES = "franet.names"  # of the columns, among what commands and the group share
 
@@ -55,7 +55,8 @@ def _write(field: Setting | Column) -> str:
         names, j = meta.get(_NAMES), field.position
         return str(Column(j, names[j]) if names and j < len(names) else field)
     known, name, value = meta.get(KNOWN, _ALL), field.parameter, field.value
-    option = known.get(name) or known.get(_ALIASES.get(name, name))
+    names = [name, *_ALIASES.get(name, ())]
+    option = next((known[each] for each in names if each in known), None)
     # Other commands than rank have few options for rankers.
     if not (option or "settings" in known) or (field.ranker and "ranker" not in known):
         return str(field)
