@@ -66,7 +66,7 @@ def test_json_is_the_only_thing_on_stdout(data, tmp_path):
     assert set(summary) == {
         "format", "version", "ranker", "features", "n_features", "n_examples",
         "threshold", "quality", "n_edges", "n_isolated", "n_constant", "warnings",
-        "parameters", "seconds", "scale",
+        "matches", "parameters", "seconds", "scale",
     }  # fmt: skip
     assert (summary["format"], summary["version"]) == ("franet-ranking", 1)
     assert [row["index"] for row in summary["features"]] == order[:4].tolist()

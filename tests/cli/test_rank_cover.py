@@ -57,7 +57,7 @@ def test_json(data):
     assert set(summary) == {
         "format", "version", "ranker", "features", "n_features", "n_examples",
         "n_selected", "explained", "n_suggested", "n_not_represented", "sentences",
-        "n_constant", "warnings", "parameters", "seconds", "scale",
+        "n_constant", "warnings", "matches", "parameters", "seconds", "scale",
     }  # fmt: skip
     assert summary["ranker"] == "cover"
     assert summary["scale"] == "standard"

@@ -127,7 +127,7 @@ def test_force(data, tmp_path):
     output = tmp_path / "r.csv"
     output.write_text("old")
     assert run("rank", data, "--output", output, "--force").exit_code == 0
-    assert output.read_text().startswith("rank,feature,index,score,selected,")
+    assert output.read_text().startswith("rank,feature,index,selected,explained,")
 
 
 def test_full_disk(data, tmp_path, monkeypatch):

@@ -53,6 +53,8 @@ def test_the_same_as_in_python(cells):
     assert notes["params"]["weights"] == "variance"
     assert sorted(notes) == sorted(others)
     assert notes["summary"] == others["summary"]
+    # More are picked, to say on the screen how many are enough.
+    assert notes["params"].pop("n_ranked") == "auto"
     assert notes["params"] == others["params"]
 
 

@@ -9,11 +9,10 @@ import pytest
 from cli.commands import NAMES, X, fails, read, run, save
 from franet import Cover
 from franet.cli import _job
-from franet.estimators._validation import UNASKED
 
 
 def fitted():
-    return Cover(4, n_ranked=UNASKED).fit(X)
+    return Cover(4, n_ranked="auto").fit(X)
 
 
 def test_stability(data, tmp_path):

@@ -49,7 +49,7 @@ def test_json(data):
     ranker = ColumnSubset(5).fit(X)
     assert set(summary) == {
         "format", "version", "ranker", "features", "n_features", "n_examples",
-        "n_constant", "warnings", "parameters", "seconds", "scale",
+        "n_constant", "warnings", "matches", "parameters", "seconds", "scale",
     }  # fmt: skip
     assert summary["ranker"] == "column-subset"
     assert summary["parameters"] == {

@@ -188,7 +188,6 @@ def test_cheap_noise_of_rounding_is_not_picked():
         {"n_features_to_select": N + 1},
         {"include": 3},
         {"cost": "g0"},
-        {"n_ranked": 0},
     ],
     ids=str,
 )

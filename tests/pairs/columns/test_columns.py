@@ -134,7 +134,7 @@ def test_what_does_not_fit_is_refused(tmp_path):
 
 def test_a_ranker_without_a_limit_names_what_is_free(monkeypatch, tmp_path):
     X = in_hdf5(TABLE, tmp_path)
-    monkeypatch.setattr("franet.cover._rows.available_bytes", lambda: 1000)
+    monkeypatch.setattr("franet.estimators._validation.available_bytes", lambda: 1000)
     with pytest.raises(UsageError, match="more than the 1e-06 GB that are free") as err:
         rankers.ColumnSubset().fit(X)
     assert "max_memory" not in str(err.value)
