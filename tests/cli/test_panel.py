@@ -158,6 +158,7 @@ def test_limits(file):
             ["--judge", "panel.txt", "--genes", "4"],
             "--genes chooses genes, and",
         ),
+        (["--judge", "flat.txt"], "--judge: 'CD0' is constant, and says nothing of"),
         (["--judge", "panel.txt", "--exclude", "CD1"], "--exclude chooses genes, and"),
         (["--layer", "counts"], "The values are raw counts"),
         (["--layer", "counts", "--use-raw"], "--use-raw and --layer counts name two"),
@@ -173,8 +174,11 @@ def test_one_line_and_nothing_written(file, tmp_path, monkeypatch, options, part
     monkeypatch.chdir(tmp_path)
     adata = anndata.read_h5ad(file)
     adata.obs["rare"] = ["s9", *SAMPLES[1:]]
+    adata.X = adata.X.toarray()
+    adata.X[:, 0] = 0.0
     adata.write_h5ad(file)
     (tmp_path / "wrong.txt").write_text("TR9\n")
+    (tmp_path / "flat.txt").write_text("TR1\nCD0\n")
     before = sorted(tmp_path.iterdir())
     more = [] if "none" in options else ["--report", "page.html"]
     result = run("panel", file, *options, *more, "--output", "out.csv")

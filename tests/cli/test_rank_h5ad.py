@@ -206,3 +206,26 @@ def test_a_disk_that_fails(cells, monkeypatch):
     message = fails("rank", cells, "--output", output, "--quiet", code=1)
     assert f"{output}: cannot be written" in message
     assert [path.name for path in cells.parent.iterdir()] == ["cells.h5ad"]
+
+
+@pytest.mark.parametrize("layer", ["X", "scaled"])
+def test_a_file_that_is_only_opened(tmp_path, monkeypatch, layer):
+    """What is read piece by piece is judged like a table in memory."""
+    adata = planted()
+    scaled = (adata.X - adata.X.mean(axis=0)) / adata.X.std(axis=0)
+    adata.layers["scaled"] = scaled
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    command = ["rank", tmp_path / "cells.h5ad", "--top", 4]
+    command += [] if layer == "X" else ["--variable", layer]
+    whole = run(*command)
+    monkeypatch.setattr("franet.cli._job.largest_to_load", lambda *given: 1)
+    monkeypatch.setattr("franet.anndata._inputs._ROWS", 60)
+    opened = run(*command)
+    assert opened.exit_code == 0, opened.output
+    picks = [
+        [line.split()[1] for line in each.stdout.splitlines()[4:8]]
+        for each in (whole, opened)
+    ]
+    assert picks[0] == picks[1]
+    for each in (whole, opened):
+        assert ("means little" in each.stderr) == (layer == "scaled")

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from franet._common.checked import WHOLE, check_value
+from franet.cover._rows import take_rows
 from franet.exceptions import DataError, Message, Setting, UsageError
 from franet.pairs.columns import Columns
 from franet.pairs.columns._base import first_bad
@@ -20,6 +21,8 @@ _SHOWN = 5
 # Columns are scaled if this share of them deviates from 1 by no more than the second,
 # or, in a part of the cells, from 1 and from 0 by no more than the third.
 _MOST, _NEAR, _PART = 0.9, 0.05, 0.2
+# Rows of a table that is not in memory by which this is judged, about.
+_ROWS = 2048
 
 
 def check_data(adata: Any, kind: Any) -> None:
@@ -234,14 +237,16 @@ def note_on_scale(ranker: Any, X: Any) -> Message | None:
     ----------
     ranker : ranker
         The fitted ranker.
-    X : ndarray or sparse matrix
-        The table it was fitted to.
+    X : ndarray, sparse matrix or Columns
+        The table it was fitted to. Of one that is not in memory some rows are read.
     """
     weights = getattr(ranker, "weights", None)
     if not isinstance(weights, str) or weights != "variance":
         return None
     from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
+    if isinstance(X, Columns):
+        X = take_rows(X, np.arange(0, X.shape[0], -(-X.shape[0] // _ROWS)))
     largest = MaxAbsScaler().fit(X).max_abs_
     varied = ~ranker.constant_ & (largest < largest.max())
     with np.errstate(all="ignore"):  # units may be huge

@@ -124,6 +124,7 @@ def panel(
     from franet.cover._constraints import find_features as find_positions
     from franet.estimators._cover import Cover
     from franet.evaluation.panel import judge_panel
+    from franet.pairs.similarity._sparse import constant_in
     from franet.report import summarize_panel, write
     from franet.report._panel import panel_columns
 
@@ -142,6 +143,13 @@ def panel(
     if judge is not None:
         known = np.array(names, object)
         given = find_positions(known, _genes.read_panel(judge), "judge")
+        if (flat := constant_in(X[:, given])).any():
+            raise UsageError(
+                "{}: {!r} is constant, and says nothing of any cell.",
+                Setting("judge"),
+                names[given[flat.argmax()]],
+                remedy="Leave it out.",
+            )
         parameters = {"include": given, "n_ranked": len(given)}
         genes = len(given)
     else:
