@@ -84,7 +84,7 @@ def test_sparse_and_dense_integer_counts(make, ranker):
 
 
 def test_layer():
-    adata = planted(np.random.default_rng(1).normal(size=GROUPS.X.shape))
+    adata = planted(np.random.default_rng(1).normal(scale=3.0, size=GROUPS.X.shape))
     adata.layers["log"] = sparse.csr_matrix(GROUPS.X)
     found = rank_features(adata, layer="log", inplace=False)
     wanted = rank_features(planted(), inplace=False)
