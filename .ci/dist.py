@@ -38,7 +38,7 @@ IN_SDIST = re.compile(
     r"src/franet/([a-z_0-9]+/)*([A-Za-z_0-9]+\.py|py\.typed)"
     r"|src/franet/datasets/registry\.csv"
     r"|src/franet/report/templates/[a-z]+\.(js|css|html)"
-    r"|tests/([a-z_0-9]+/)*[a-z_0-9]+\.py"
+    r"|tests/([a-z_0-9]+/)*[a-z_0-9]+\.py|tests/sentences\.txt"
     r"|README\.md|CHANGELOG\.md|LICENSE|CITATION\.cff|PKG-INFO|pyproject\.toml"
     r"|\.gitignore"
 )
