@@ -293,3 +293,22 @@ def test_the_other_process_takes_no_more_than_it_may(tmp_path, kind):
     assert refused == "True"
     most = 2 * max(1 << 26, 500 * path.stat().st_size) + (1 << 26)
     assert 1024 * int(peak) < most + (200 << 20)
+
+
+def test_annotations_are_read_in_the_other_process_first(tmp_path, monkeypatch):
+    anndata = pytest.importorskip("anndata", reason="needs the extra anndata")
+    adata = anndata.AnnData(np.eye(4, 3))
+    adata.obs["kind"] = list("abab")
+    path = tmp_path / "cells.h5ad"
+    adata.write_h5ad(path)
+    obs, var, _ = _arrays.read_annotations(path)
+    assert list(obs["kind"]) == list("abab")
+    assert list(var.index) == ["0", "1", "2"]
+
+    def crashed(path, options):
+        assert options.annotations
+        raise DataError(f"{path}: reading it crashed")
+
+    monkeypatch.setattr(_sandbox, "ask", crashed)
+    with pytest.raises(DataError, match="reading it crashed"):
+        _arrays.read_annotations(path)

@@ -221,6 +221,15 @@ def read_annotations(path: Path, raw: bool = False) -> tuple[Any, Any, dict[str,
     obsm : dict
         Arrays of two or more columns, a row for each observation.
     """
+    from franet.io._sandbox import ask
+
+    # The other process has read them before they are read here.
+    ask(path, Options("h5ad", variable="raw" if raw else None, annotations=True))
+    return annotations_of(path, raw)
+
+
+def annotations_of(path: Path, raw: bool = False) -> tuple[Any, Any, dict[str, Any]]:
+    """Return the same, read in this process."""
     anndata = require("anndata", "Reading AnnData", "anndata")
     with reading(path, "h5ad"), ExitStack() as stack:
         root = open_hdf5(path, stack)

@@ -137,6 +137,18 @@ def read(path: Path, options: Options) -> Raw:
     DataError
         Where the file cannot be used, or would do harm.
     """
+    found = ask(path, options)
+    return FORMATS[options.format].read(path, options) if found is None else found
+
+
+def ask(path: Path, options: Options) -> Raw | None:
+    """Have the other process read a file; return the table if that is handed over.
+
+    Raises
+    ------
+    DataError
+        Where the file cannot be used, or would do harm.
+    """
     size, start = stored_bytes(path), time.monotonic()
     seconds, room = _SECONDS + size / _SPEED, 2 * most_bytes(size)
     found = None
@@ -168,7 +180,7 @@ def read(path: Path, options: Options) -> Raw:
             "memory; it is damaged or a possible decompression bomb. If it is neither, "
             "save it without compression"
         ) from err
-    return FORMATS[options.format].read(path, options) if found is None else found
+    return found
 
 
 def _table(
@@ -245,10 +257,16 @@ def _answer(out: IO[bytes], path: Path, request: dict[str, Any]) -> None:
     _limit(request["room"])
     _send(out, {})
     try:
-        with reading(path, options.format):
-            raw = kind.read(path, options)
-            with raw.held:
-                _send_table(out, path, raw)
+        if options.annotations:
+            from franet.io._arrays import annotations_of
+
+            annotations_of(path, options.variable == "raw")
+            _send(out, {})
+        else:
+            with reading(path, options.format):
+                raw = kind.read(path, options)
+                with raw.held:
+                    _send_table(out, path, raw)
         _send(out, {})
     except MissingExtraError as err:
         _send(out, {"error": "MissingExtraError", "arguments": [err.what, err.extra]})

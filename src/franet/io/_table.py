@@ -56,6 +56,8 @@ class Options:
     variable: str | None = None
     lazy: int | None = None
     decimal: Literal["auto", ".", ","] = "auto"
+    # Not the table, but what a h5ad file says of its rows and columns.
+    annotations: bool = False
 
     def only_opens(self, nbytes: int) -> bool:
         """Return whether a table of this size is opened, not read."""
