@@ -27,7 +27,7 @@ def components_explain(
     """Return which share of a table its first principal components explain.
 
     Each of ten parts of the samples is projected on the components of the others. Of
-    more than 512 samples so many are drawn.
+    more samples than 512, that many are drawn.
 
     Parameters
     ----------

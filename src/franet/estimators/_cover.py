@@ -395,7 +395,7 @@ class Cover(ConstrainedRanker):
         Parameters
         ----------
         X : array-like, sparse matrix or AnnData of shape (n_samples, n_features)
-            The table of the fit. Of more than 512 samples so many are drawn.
+            The table of the fit. Of more samples than 512, that many are drawn.
         n_components : int, default=None
             How many components; None: `n_ranked_`.
 

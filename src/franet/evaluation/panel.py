@@ -174,7 +174,7 @@ def judge_panel(
 ) -> PanelJudgement:
     """Judge a panel, a few columns of a table that somebody or something chose.
 
-    Of more than 2,048 samples so many are drawn.
+    Of more samples than 2,048, that many are drawn.
 
     Parameters
     ----------
@@ -350,7 +350,7 @@ def _separated(
     confusion /= confusion.sum(axis=1, keepdims=True)
     by_gene = contribution.max(axis=0)
     means = np.stack([P[codes == t].mean(axis=0) for t in range(k)])
-    # A low value may speak for a label, too, but nobody stains for it.
+    # A low value may indicate a label, too, but no one stains for it.
     contribution[means <= P.mean(axis=0)] = 0.0
     best = np.argsort(-contribution, axis=1, kind="stable")[:, :_CARRIERS]
     return Labels(

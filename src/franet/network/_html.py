@@ -118,14 +118,14 @@ def _representatives(
     """Return the numbers of a network of representatives, and the best of these."""
     who = found.representatives
     who = who[np.argsort(net.ranking[who], kind="stable")]
-    nobody = int(np.isnan(found.r).sum())
+    n_left = int(np.isnan(found.r).sum())
     facts = [
         f"{len(net):,} features",
         f"{len(who):,} representatives",
         f"{net.n_edges:,} edges, each from a feature to its representative",
     ]
-    if nobody:
-        facts.append(f"{nobody:,} without a representative")
+    if n_left:
+        facts.append(f"{n_left:,} without a representative")
     rows: list[tuple[str, ...]] = []
     for j in who[:SHOWN]:
         below = np.abs(found.r[found.represented_by(int(j))])
