@@ -87,7 +87,7 @@ def test_frames():
 
 
 def test_names_that_repeat():
-    with pytest.raises(DataError, match="groups_by_distance tells features apart by"):
+    with pytest.raises(DataError, match="groups_by_distance identifies features by"):
         groups_by_distance(pd.DataFrame(np.eye(2), index=["a", "a"]), 9.0)
 
 

@@ -347,7 +347,7 @@ def test_exchanges_keep_to_constraints(seed, noise):
     assert ranker.order_[:2].tolist() == [7, 3]
     assert beside(np.flatnonzero(ranker.support_).tolist())
     assert (ranker.explained_[-1] > before.explained_[-1]) == (done > 0)
-    # What could be picked next is told apart from what could not.
+    # Scores separate what could be picked next from what could not.
     beyond = [j for j in range(n) if beside([*picks, j])]
     assert {*np.flatnonzero(ranker.scores_ > -1.0).tolist()} >= {*picks, *beyond[:1]}
     closed = [j for j in range(n) if j not in picks and not beside([*picks, j])]

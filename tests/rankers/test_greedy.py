@@ -199,6 +199,12 @@ def test_errors_are_those_of_cover(kind, given):
     assert str(found.value) == str(known.value).replace("Cover", kind.__name__)
 
 
+def test_as_many_as_none_cannot_be_ranked(kind):
+    # Of Cover "auto" is allowed, too, so that its message is another one.
+    with pytest.raises(UsageError, match=r"'n_ranked' .* in the range \[1, inf\)"):
+        kind(n_ranked=0).fit(X)
+
+
 def test_a_constant_column_cannot_be_included(kind):
     with pytest.raises(UsageError, match="'flat' is constant"):
         kind(include=["flat"]).fit(X.assign(flat=1.0))

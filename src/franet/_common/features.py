@@ -109,7 +109,7 @@ class FeatureIndex:
         """Raise a DataError if two features have one name."""
         if self._repeated:
             raise DataError(
-                f"{purpose} tells features apart by name, and several are called "
+                f"{purpose} identifies features by name, and several are called "
                 f"{min(self._repeated)!r}. Rename them."
             )
 
